@@ -1,0 +1,167 @@
+//! Every colour, dash, width and font size of every figure.
+//!
+//! Hues are those of Okabe and Ito, which stay apart for colour-blind readers; each arm also
+//! has its own dash, so that a grey print keeps the arms apart. Nothing here draws.
+
+/// A colour with its opacity, both as drawn on white paper.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Colour {
+    /// Red, green, blue, 0 to 255.
+    pub rgb: (u8, u8, u8),
+    /// 0 (not visible) to 1 (covers what is below).
+    pub opacity: f64,
+}
+
+impl Colour {
+    const fn opaque(r: u8, g: u8, b: u8) -> Self {
+        Self { rgb: (r, g, b), opacity: 1.0 }
+    }
+
+    /// The same hue at another opacity.
+    pub const fn at(self, opacity: f64) -> Self {
+        Self { rgb: self.rgb, opacity }
+    }
+}
+
+/// Text, axes and whatever has no hue of its own.
+pub const INK: Colour = Colour::opaque(26, 26, 26);
+/// Secondary text and rules.
+pub const GREY: Colour = Colour::opaque(105, 105, 105);
+/// Data that stay in the background.
+pub const PALE: Colour = Colour::opaque(160, 160, 160);
+/// The paper.
+pub const WHITE: Colour = Colour::opaque(255, 255, 255);
+/// The burst arm, and the trapped state.
+pub const VERMILLION: Colour = Colour::opaque(213, 94, 0);
+/// The no-burst arm, and model F.
+pub const BLUE: Colour = Colour::opaque(0, 114, 178);
+/// The capped arm.
+pub const PURPLE: Colour = Colour::opaque(140, 60, 130);
+/// The rescue arm, and caps.
+pub const GREEN: Colour = Colour::opaque(0, 138, 100);
+/// Measured stuck runs.
+pub const ORANGE: Colour = Colour::opaque(230, 159, 0);
+
+/// Lengths of ink and gap along a line, in pt; empty draws it whole.
+pub type Dash = &'static [f64];
+/// No gaps.
+pub const SOLID: Dash = &[];
+/// Short dashes.
+pub const DASHED: Dash = &[3.6, 1.8];
+/// Fine dots.
+pub const DOTTED: Dash = &[0.9, 1.5];
+/// Dash and dot in turn.
+pub const DASH_DOT: Dash = &[4.2, 1.4, 0.9, 1.4];
+/// Long dashes.
+pub const LONG_DASH: Dash = &[7.0, 2.0];
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stroke {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its width in pt.
+    pub width_pt: f64,
+    /// Its dash.
+    pub dash: Dash,
+}
+
+impl Stroke {
+    /// A stroke of this colour, width (pt) and dash.
+    pub const fn new(colour: Colour, width_pt: f64, dash: Dash) -> Self {
+        Self { colour, width_pt, dash }
+    }
+}
+
+/// A line of one seed.
+pub const SEED_PT: f64 = 0.7;
+/// A line that is the subject of its panel.
+pub const MAIN_PT: f64 = 1.0;
+/// Axes and ticks.
+pub const AXIS: Stroke = Stroke::new(INK, 0.5, SOLID);
+/// A vertical line that marks a moment.
+pub const MOMENT: Stroke = Stroke::new(INK, 0.6, DASHED);
+/// The moment a cap is engaged.
+pub const CAP_ON: Stroke = Stroke::new(INK, 0.6, DASH_DOT);
+/// The moment a cap is removed.
+pub const CAP_OFF: Stroke = Stroke::new(INK, 0.6, DOTTED);
+/// A reference level.
+pub const LEVEL: Stroke = Stroke::new(GREY, 0.6, DOTTED);
+/// Sessions that a gate holds at the client.
+pub const HELD: Stroke = Stroke::new(GREEN, 0.8, DASHED);
+/// The cap of a cell on the axis of populations.
+pub const CAP_LEVEL: Stroke = Stroke::new(GREEN, 0.8, DASHED);
+/// A real engine's measurements.
+pub const ENGINE: Stroke = Stroke::new(INK, 0.7, SOLID);
+/// The calibrated simulator.
+pub const SIMULATOR: Stroke = Stroke::new(GREY, 0.8, DASHED);
+/// Another setting of the simulator.
+pub const SIMULATOR_TOO: Stroke = Stroke::new(PALE, 0.9, DOTTED);
+/// A model's prediction.
+pub const MODEL: Stroke = Stroke::new(BLUE, MAIN_PT, DASHED);
+/// Model F as curves that nearly coincide.
+pub const MODEL_CELLS: Stroke = Stroke::new(BLUE, 0.6, SOLID);
+/// The quasi-static reading of model F.
+pub const QUASI_STATIC: Stroke = Stroke::new(GREY, 0.8, DASHED);
+/// An evaluation window.
+pub const WINDOW_SHADE: Colour = Colour::opaque(120, 120, 120).at(0.14);
+/// The time a cap is engaged.
+pub const CAP_SHADE: Colour = GREEN.at(0.12);
+
+/// Axis labels and panel titles, pt.
+pub const LABEL_PT: f64 = 8.0;
+/// Tick labels, legend and names inside a figure, pt.
+pub const SMALL_PT: f64 = 7.0;
+/// The source and what is missing, pt.
+pub const NOTE_PT: f64 = 6.5;
+/// Distance between baselines, as a multiple of the font size.
+pub const LINE_HEIGHT: f64 = 1.25;
+
+/// A figure that fits one column of a two-column page, in pt (3.3 in).
+pub const COLUMN_WIDTH_PT: f64 = 237.6;
+/// A figure across both columns, in pt (7 in).
+pub const PAGE_WIDTH_PT: f64 = 504.0;
+/// Length of a labelled tick, pt.
+pub const TICK_PT: f64 = 2.6;
+/// Length of a minor tick, pt.
+pub const MINOR_TICK_PT: f64 = 1.5;
+/// Radius of a data marker, pt.
+pub const MARKER_PT: f64 = 1.7;
+
+/// An arm of an experiment: what was done to the runs, not how they went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arm {
+    /// A burst of sessions on top of the base arrivals.
+    Burst,
+    /// Base arrivals alone.
+    NoBurst,
+    /// Burst, with a session cap from the start.
+    Capped,
+    /// Burst, with a session cap engaged later and released.
+    Rescue,
+}
+
+impl Arm {
+    /// Every arm, in the order of legends.
+    pub const ALL: [Arm; 4] = [Arm::Burst, Arm::NoBurst, Arm::Capped, Arm::Rescue];
+
+    /// The arm's name as printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Arm::Burst => "BURST",
+            Arm::NoBurst => "NOBURST",
+            Arm::Capped => "CAPPED",
+            Arm::Rescue => "RESCUE",
+        }
+    }
+
+    /// The arm's line, the same in every figure.
+    pub const fn stroke(self) -> Stroke {
+        match self {
+            Arm::Burst => Stroke::new(VERMILLION, SEED_PT, SOLID),
+            Arm::NoBurst => Stroke::new(BLUE, SEED_PT, DASHED),
+            Arm::Capped => Stroke::new(PURPLE, 0.9, DOTTED),
+            Arm::Rescue => Stroke::new(GREEN, 1.2, SOLID),
+        }
+    }
+}

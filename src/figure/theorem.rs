@@ -1,0 +1,223 @@
+//! Theorem 1 against every stuck run (paper Fig. 2, page Fig. 8): four panels over the load.
+//!
+//! Points are runs, lines are model F of each cell; nothing is fitted here. The quasi-static
+//! reading needs no input: the stationary mix, completions at the all-miss rate, growth at
+//! rho - 1. It says nothing of the gap's slope, so the fourth panel has no such line.
+
+use super::Figure;
+use super::axis::Axis;
+use super::data::{FigureData, Value};
+use super::label::Label;
+use super::legend::Entry;
+use super::mark::{Mark, Marker};
+use super::page::{Page, Row};
+use super::panel::Panel;
+use super::style::{GREEN, MODEL_CELLS, ORANGE, PAGE_WIDTH_PT, QUASI_STATIC};
+use super::timeline::lettered;
+
+/// What the figure shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TheoremCheck {
+    /// What the figure is called.
+    pub title: String,
+    /// Model F, one curve per cell.
+    pub cells: Vec<ModelCurve>,
+    /// The stuck runs.
+    pub runs: Vec<StuckRun>,
+    /// Runs that were expected and could not be measured, with the reason.
+    pub missing: Vec<String>,
+    /// Where the runs come from.
+    pub source: String,
+}
+
+/// Model F of one cell, at rising loads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCurve {
+    /// The cell's name.
+    pub cell: String,
+    /// Load and the four quantities at it.
+    pub points: Vec<Reading>,
+}
+
+/// One stuck run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StuckRun {
+    /// The cell's name.
+    pub cell: String,
+    /// The run's name.
+    pub run: String,
+    /// How it was made to start.
+    pub protocol: Protocol,
+    /// What was measured on it.
+    pub reading: Reading,
+}
+
+/// How a stuck run began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// A burst on a running engine (E2).
+    Burst,
+    /// An empty engine (E0b).
+    FromEmpty,
+}
+
+/// The load and the four quantities; unknown ones are not drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// Arrival rate over the all-miss session rate.
+    pub rho: f64,
+    /// Mean prompt of the turns served over the stationary mean.
+    pub prompt_ratio: Option<f64>,
+    /// Session completions over the all-miss session rate.
+    pub completions_ratio: Option<f64>,
+    /// Growth of the backlog over the all-miss session rate.
+    pub growth_ratio: Option<f64>,
+    /// Growth of the gap against completion time, s per s.
+    pub gap_slope: Option<f64>,
+}
+
+/// A quantity: its panel's title, its name in the data, its value, and the quasi-static reading.
+struct Quantity {
+    title: &'static str,
+    name: &'static str,
+    of: fn(&Reading) -> Option<f64>,
+    quasi_static: Option<fn(f64) -> f64>,
+}
+
+const QUANTITIES: [Quantity; 4] = [
+    Quantity {
+        title: "served prompt / stationary",
+        name: "prompt_over_stationary",
+        of: |r| r.prompt_ratio,
+        quasi_static: Some(|_| 1.0),
+    },
+    Quantity {
+        title: "completions / *λ*_{miss}",
+        name: "completions_over_lambda_miss",
+        of: |r| r.completions_ratio,
+        quasi_static: Some(|_| 1.0),
+    },
+    Quantity {
+        title: "backlog slope / *λ*_{miss}",
+        name: "backlog_slope_over_lambda_miss",
+        of: |r| r.growth_ratio,
+        quasi_static: Some(|rho| rho - 1.0),
+    },
+    Quantity { title: "gap slope", name: "gap_slope", of: |r| r.gap_slope, quasi_static: None },
+];
+const HEIGHT_PT: f64 = 88.0;
+
+/// Draws the four panels.
+pub fn theorem(input: &TheoremCheck) -> Figure {
+    let panels = QUANTITIES.iter().enumerate();
+    let page = Page {
+        width_pt: PAGE_WIDTH_PT,
+        title: input.title.clone(),
+        description: "Served prompt, completions, backlog growth and gap growth of stuck runs \
+                      against the load, with model F of each cell and the quasi-static reading."
+            .to_owned(),
+        legend: legend(input),
+        rows: vec![Row {
+            height_pt: HEIGHT_PT,
+            panels: panels.map(|(i, quantity)| panel(i, quantity, input)).collect(),
+        }],
+        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        missing: missing(input),
+    };
+    Figure { drawing: page.draw(), data: data(input) }
+}
+
+fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
+    let rhos = input.cells.iter().flat_map(|c| &c.points).map(|p| p.rho);
+    let rhos = rhos.chain(input.runs.iter().map(|run| run.reading.rho));
+    let (low, high) = rhos
+        .filter(|r| r.is_finite())
+        .fold((1.0_f64, 2.0_f64), |(lo, hi), rho| (lo.min(rho), hi.max(rho)));
+    let x = Axis::linear("load *ρ* = *λ* / *λ*_{miss}").over(low, high + 0.02 * (high - low));
+    let mut panel = Panel::new(x, Axis::linear(""));
+    panel.title = lettered(index, QUANTITIES.len(), quantity.title);
+    for cell in &input.cells {
+        let points = cell.points.iter().map(|p| (p.rho, (quantity.of)(p))).collect();
+        panel.add(Mark::line(points, MODEL_CELLS));
+    }
+    if let Some(reading) = quantity.quasi_static {
+        let line = [low, high].map(|rho| (rho, reading(rho)));
+        panel.add(Mark::curve(line, QUASI_STATIC));
+    }
+    for (protocol, marker, colour) in
+        [(Protocol::Burst, Marker::Disc, ORANGE), (Protocol::FromEmpty, Marker::Diamond, GREEN)]
+    {
+        let runs = input.runs.iter().filter(|run| run.protocol == protocol).map(|r| &r.reading);
+        let points = runs.filter_map(|r| (quantity.of)(r).map(|value| (r.rho, value)));
+        panel.add(Mark::points(points, marker, colour));
+    }
+    panel
+}
+
+fn legend(input: &TheoremCheck) -> Vec<Entry> {
+    let count = |p: Protocol| input.runs.iter().filter(|run| run.protocol == p).count();
+    let (bursts, from_empty) = (count(Protocol::Burst), count(Protocol::FromEmpty));
+    let cells = input.cells.len();
+    let plural = if cells == 1 { "" } else { "s" };
+    let entries = [
+        (
+            bursts > 0,
+            Entry::marker(Marker::Disc, ORANGE, format!("stuck runs after a burst ({bursts})")),
+        ),
+        (
+            from_empty > 0,
+            Entry::marker(Marker::Diamond, GREEN, format!("stuck from empty ({from_empty})")),
+        ),
+        (cells > 0, Entry::line(MODEL_CELLS, format!("model F, {cells} cell{plural}"))),
+        (true, Entry::line(QUASI_STATIC, "quasi-static")),
+    ];
+    entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry).collect()
+}
+
+fn missing(input: &TheoremCheck) -> Vec<String> {
+    let mut missing = input.missing.clone();
+    if input.cells.is_empty() {
+        missing.push("model F".to_owned());
+    }
+    for quantity in &QUANTITIES {
+        let unknown = input.runs.iter().filter(|run| (quantity.of)(&run.reading).is_none()).count();
+        if unknown > 0 {
+            missing.push(format!("{} of {unknown} runs", quantity.title));
+        }
+    }
+    missing
+}
+
+fn data(input: &TheoremCheck) -> FigureData {
+    let mut data = FigureData::new(&[
+        ("quantity", "", 0),
+        ("series", "", 0),
+        ("cell", "", 0),
+        ("run", "", 0),
+        ("rho", "", 6),
+        ("value", "", 6),
+    ]);
+    for quantity in &QUANTITIES {
+        let mut push = |series: &str, cell: &str, run: &str, reading: &Reading| {
+            data.push([
+                quantity.name.into(),
+                series.into(),
+                cell.into(),
+                run.into(),
+                reading.rho.into(),
+                Value::known((quantity.of)(reading)),
+            ]);
+        };
+        for cell in &input.cells {
+            cell.points.iter().for_each(|point| push("model_f", &cell.cell, "", point));
+        }
+        for run in &input.runs {
+            let series = match run.protocol {
+                Protocol::Burst => "stuck_after_burst",
+                Protocol::FromEmpty => "stuck_from_empty",
+            };
+            push(series, &run.cell, &run.run, &run.reading);
+        }
+    }
+    data
+}
