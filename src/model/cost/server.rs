@@ -1,0 +1,221 @@
+//! The server at a turn rate nu and a follow-up hit probability h: how long a turn runs
+//! and how much KV running turns hold (App. E.9, Lemma 5).
+//!
+//! Two batchings. Separate: prefill iterations take a share of the GPU and decoding
+//! proceeds in the rest. Mixed: every iteration carries prefill chunks and decodes.
+
+use crate::model::numeric::{dot, root_between};
+use crate::model::session::SessionMeans;
+use crate::model::{ModelError, positive};
+use crate::setup::{Cell, Workload};
+
+use super::{IterationCosts, causal_pairs, hit_prefill_tokens, is_mixed};
+
+/// A server for one cell and workload. All means are over the stationary turn mix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Server {
+    costs: IterationCosts,
+    kind: Kind,
+    /// d - 1: decode iterations of a turn (its first token comes with the prefill).
+    decode_steps: f64,
+    /// b_att, s per request and iteration.
+    attention_s: f64,
+    /// E_bar, tokens.
+    footprint_tokens: f64,
+    mean_turns: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// Mean prefill time, and the same weighted by E_k.
+    Separate { prefill_s: Blend, prefill_token_s: Blend },
+    /// Mean chunks of a prefill, the same weighted by E_k, and a turn's token-proportional
+    /// GPU time c_turn.
+    Mixed { chunks: Blend, chunk_tokens: Blend, turn_s: Blend },
+}
+
+/// Running turns at one (nu, h).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Running {
+    /// S_bar, how long a turn occupies the engine, in seconds.
+    pub service_s: f64,
+    /// S_D, the decode part of it, in seconds.
+    pub decode_s: f64,
+    /// K_run, KV held by running turns, in tokens.
+    pub reserved_tokens: f64,
+}
+
+impl Server {
+    /// `costs` already carry the cell's speed.
+    pub fn new(cell: &Cell, workload: &Workload, costs: &IterationCosts) -> Self {
+        let means = SessionMeans::of(workload);
+        let new_tokens = hit_prefill_tokens(cell, workload);
+        let decode_steps = workload.decoded_tokens as f64 - 1.0;
+        // Mean context of a decoding request: its prompt and half of what it decodes.
+        let context_tokens = means.mean_prompt_tokens() + 0.5 * workload.decoded_tokens as f64;
+        let attention_s = costs.attention_s(context_tokens);
+        let blend = |per_turn: &dyn Fn(f64, f64) -> f64, weight: &[f64]| {
+            Blend::over(&means, new_tokens, weight, per_turn)
+        };
+        let token_weight: Vec<f64> =
+            means.mix.iter().zip(&means.footprint_tokens).map(|(w, e)| w * e).collect();
+        let kind = if is_mixed(cell) {
+            let turn_s = |x: f64, y: f64| {
+                costs.b_s_per_token * x
+                    + costs.c_p_s_per_pair * causal_pairs(x, y)
+                    + (costs.b_s_per_token + attention_s) * decode_steps
+            };
+            let chunks = |x: f64, _: f64| costs.chunks(x);
+            Kind::Mixed {
+                chunks: blend(&chunks, &means.mix),
+                chunk_tokens: blend(&chunks, &token_weight),
+                turn_s: blend(&turn_s, &means.mix),
+            }
+        } else {
+            let prefill_s = |x: f64, y: f64| costs.prefill_s(x, y);
+            Kind::Separate {
+                prefill_s: blend(&prefill_s, &means.mix),
+                prefill_token_s: blend(&prefill_s, &token_weight),
+            }
+        };
+        Self {
+            costs: *costs,
+            kind,
+            decode_steps,
+            attention_s,
+            footprint_tokens: means.mean_footprint_tokens(),
+            mean_turns: means.mean_turns,
+        }
+    }
+
+    /// The running turns at `turn_rate_per_s` (nu) and `hit_probability` (h of follow-ups).
+    /// `None` at or above the server's capacity.
+    pub fn at(&self, turn_rate_per_s: f64, hit_probability: f64) -> Option<Running> {
+        if turn_rate_per_s >= self.capacity_per_s(hit_probability) {
+            return None;
+        }
+        let (prefill_s, prefill_token_s, decode_s) = match self.kind {
+            Kind::Separate { prefill_s, prefill_token_s } => {
+                let prefill_s = prefill_s.at(hit_probability);
+                let free = 1.0 - turn_rate_per_s * prefill_s;
+                let decode_s = self.decode_steps
+                    * self.decode_iteration_s(turn_rate_per_s * self.decode_steps / free)?
+                    / free;
+                (prefill_s, prefill_token_s.at(hit_probability), decode_s)
+            }
+            Kind::Mixed { chunks, chunk_tokens, turn_s } => {
+                let free = 1.0 - turn_rate_per_s * turn_s.at(hit_probability);
+                let iteration_s = self.costs.a_s / free;
+                (
+                    chunks.at(hit_probability) * iteration_s,
+                    chunk_tokens.at(hit_probability) * iteration_s,
+                    self.decode_steps * iteration_s,
+                )
+            }
+        };
+        Some(Running {
+            service_s: prefill_s + decode_s,
+            decode_s,
+            reserved_tokens: turn_rate_per_s * (prefill_token_s + self.footprint_tokens * decode_s),
+        })
+    }
+
+    /// tau_D at the decoding population R with R / tau_D(R) = `psi_per_s`. tau_D is affine on
+    /// each side of its kink at R = f0/b, so the root is explicit (Lemma 5).
+    fn decode_iteration_s(&self, psi_per_s: f64) -> Option<f64> {
+        let c = &self.costs;
+        let below = (c.a_s + c.f0_s) / (1.0 - psi_per_s * self.attention_s);
+        if below > 0.0 && c.b_s_per_token * psi_per_s * below <= c.f0_s {
+            return Some(below);
+        }
+        let above = c.a_s / (1.0 - psi_per_s * (self.attention_s + c.b_s_per_token));
+        (above > 0.0).then_some(above)
+    }
+
+    /// nu_cap(h): the turn rate at which service times diverge, in turns/s (Lemma 5).
+    pub fn capacity_per_s(&self, hit_probability: f64) -> f64 {
+        match self.kind {
+            Kind::Separate { prefill_s, .. } => {
+                let per_token_s = self.costs.b_s_per_token + self.attention_s;
+                1.0 / (prefill_s.at(hit_probability) + self.decode_steps * per_token_s)
+            }
+            Kind::Mixed { turn_s, .. } => 1.0 / turn_s.at(hit_probability),
+        }
+    }
+
+    /// The turn rate at which K_run(nu, h) + nu `idle_tokens_per_turn` fills `pool_tokens`:
+    /// nu_b at h = 0 and no idle KV (Prop. 3), else the memory balance of Eq. (4).
+    ///
+    /// # Errors
+    /// The pool is not positive.
+    pub fn turn_rate_with(
+        &self,
+        pool_tokens: f64,
+        hit_probability: f64,
+        idle_tokens_per_turn: f64,
+    ) -> Result<f64, ModelError> {
+        positive("pool_tokens", pool_tokens)?;
+        let balance = |nu: f64| match self.at(nu, hit_probability) {
+            Some(running) => running.reserved_tokens + nu * idle_tokens_per_turn - pool_tokens,
+            None => f64::MAX,
+        };
+        let mut high = self.capacity_per_s(hit_probability);
+        if idle_tokens_per_turn > 0.0 {
+            high = high.min(pool_tokens / idle_tokens_per_turn);
+        }
+        root_between(0.0, high, balance).ok_or_else(|| ModelError::NoSolution {
+            what: "the turn rate that fills the pool",
+            why: "check that the costs are positive".into(),
+        })
+    }
+
+    /// nu with K_run(nu, h) = `pool_tokens`: nu_b at h = 0 (Prop. 3), in turns/s.
+    ///
+    /// # Errors
+    /// As [`Server::turn_rate_with`].
+    pub fn turn_rate_filling(
+        &self,
+        pool_tokens: f64,
+        hit_probability: f64,
+    ) -> Result<f64, ModelError> {
+        self.turn_rate_with(pool_tokens, hit_probability, 0.0)
+    }
+
+    /// E\[T\] of the workload, in turns.
+    pub fn mean_turns(&self) -> f64 {
+        self.mean_turns
+    }
+}
+
+/// A mean that falls linearly with the hit probability: `miss - h drop`, the first turn
+/// always missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Blend {
+    miss: f64,
+    drop: f64,
+}
+
+impl Blend {
+    /// Sums `per_turn(new, cached)` over the turns with `weight`, for a miss and for a hit.
+    fn over(
+        means: &SessionMeans,
+        hit_tokens: f64,
+        weight: &[f64],
+        per_turn: &dyn Fn(f64, f64) -> f64,
+    ) -> Self {
+        let miss: Vec<f64> = means.prompt_tokens.iter().map(|l| per_turn(*l, 0.0)).collect();
+        let drop: f64 = means
+            .prompt_tokens
+            .iter()
+            .zip(&miss)
+            .zip(weight)
+            .skip(1)
+            .map(|((l, t), w)| w * (t - per_turn(hit_tokens.min(*l), (l - hit_tokens).max(0.0))))
+            .sum();
+        Self { miss: dot(weight, &miss), drop }
+    }
+
+    fn at(&self, hit_probability: f64) -> f64 {
+        self.miss - hit_probability * self.drop
+    }
+}
