@@ -1,0 +1,305 @@
+//! Scoring runs: load, measure, judge, and check the stuck ones against model F.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::law::calibrate::{self, TurnCostFit};
+use crate::law::{TrapCheck, trap_checks};
+use crate::measure::{RunMeasures, measure};
+use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
+use crate::rule::state::{Load, RunState, judge};
+use crate::run::{LoadOptions, Meta, Problem, Run, SourceFile};
+use crate::setup::registration::Status;
+use crate::setup::{Configs, PairedThresholds, RegistrationFile};
+
+/// How a run stands to the registration it is judged by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binding {
+    /// Its `meta.json` carries the hash of this FILLED registration.
+    Bound(String),
+    /// It carries the hash of this registration, whose verdicts are not decisive.
+    NotDecisive(String, Status),
+    /// It carries no hash; it is judged by this registration of its cell, exploratory.
+    Unbound(String),
+    /// It carries a hash that no registration here has.
+    Elsewhere(String),
+    /// There is no registration for its cell.
+    None,
+}
+
+impl Binding {
+    /// Whether a verdict on the run counts.
+    pub const fn is_decisive(&self) -> bool {
+        matches!(self, Self::Bound(_))
+    }
+
+    /// The words of the output.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Bound(name) => format!("bound to {name}"),
+            Self::NotDecisive(name, status) => format!("bound to {name} ({})", status.word()),
+            Self::Unbound(name) => format!("exploratory: not bound, judged by {name}"),
+            Self::Elsewhere(hash) => {
+                format!("bound to another registration ({}...)", hash.get(..12).unwrap_or(hash))
+            }
+            Self::None => "no registration for its cell".into(),
+        }
+    }
+}
+
+/// A run that could be read.
+#[derive(Debug, Clone)]
+pub struct ScoredRun {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Who, what and when.
+    pub meta: Meta,
+    /// The files it was read from.
+    pub sources: Vec<SourceFile>,
+    /// What is worth knowing about it.
+    pub notes: Vec<Problem>,
+    /// What was measured.
+    pub measures: RunMeasures,
+    /// How it stands to a registration.
+    pub binding: Binding,
+    /// What it was judged against; `None` for runs without a rate of their own.
+    pub load: Option<Load>,
+    /// Its state; `None` for closed and cache-off runs, and without a registration.
+    pub state: Option<RunState>,
+    /// Whether it is stuck (follow-up hit fraction below the threshold over its
+    /// window); `None` when it cannot say or the question does not arise.
+    pub stuck: Option<bool>,
+    /// The trap check of a stuck run, per calibration; or why there is none.
+    pub checks: Result<Vec<TrapCheck>, String>,
+    /// The cost of a miss, for a cache-off run; or why there is none.
+    pub turn_cost: Option<Result<TurnCostFit, String>>,
+}
+
+/// A run, or why it could not be read.
+#[derive(Debug, Clone)]
+pub struct Unreadable {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Everything that is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// The outcome for one directory.
+#[derive(Debug, Clone)]
+pub enum Scored {
+    /// It could be read.
+    Run(Box<ScoredRun>),
+    /// It could not.
+    Unreadable(Unreadable),
+}
+
+/// Everything scored together.
+#[derive(Debug, Clone, Default)]
+pub struct Scoring {
+    /// Runs that could be read, in order of path.
+    pub runs: Vec<ScoredRun>,
+    /// Runs that could not, in order of path.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// How runs are scored.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScoreOptions<'a> {
+    /// How they are read.
+    pub load: LoadOptions,
+    /// The registration to judge by, instead of the one of each run's cell.
+    pub registration: Option<&'a RegistrationFile>,
+}
+
+/// Scores run directories in parallel; `done` is called once per run.
+pub fn score(
+    dirs: &[PathBuf],
+    configs: &Configs,
+    options: &ScoreOptions<'_>,
+    done: impl Fn() + Sync,
+) -> Scoring {
+    let scored: Vec<Scored> = dirs
+        .par_iter()
+        .map(|dir| {
+            let scored = score_one(dir, configs, options);
+            done();
+            scored
+        })
+        .collect();
+    let mut scoring = Scoring::default();
+    for outcome in scored {
+        match outcome {
+            Scored::Run(run) => scoring.runs.push(*run),
+            Scored::Unreadable(unreadable) => scoring.unreadable.push(unreadable),
+        }
+    }
+    scoring
+}
+
+fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Scored {
+    let unreadable = |problems| Scored::Unreadable(Unreadable { dir: dir.into(), problems });
+    let run = match Run::load(dir, &options.load) {
+        Ok(run) => run,
+        Err(problems) => return unreadable(problems.0),
+    };
+    let Some((cell, workload, protocol)) = configs.of_cell(&run.meta.cell) else {
+        let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
+            run.meta.cell
+        );
+        let problem = Problem::new(&dir.join("meta.json"), message);
+        return unreadable(vec![Problem { column: Some("cell".into()), ..problem }]);
+    };
+    let measures = measure(&run, protocol);
+    let (binding, registration) = bind(&run.meta, configs, options.registration);
+    let rule = registration.map_or_else(PairedThresholds::default, |r| r.registration.rule);
+    let load = load_of(&run.meta, registration, cell.lambda_ref_per_s);
+    let judged_arm = !matches!(run.meta.arm.as_str(), "closed" | "e0a" | "e0b");
+    let state = match (load, registration) {
+        (Some(load), Some(_)) if judged_arm => Some(judge(&measures, load, &rule)),
+        _ => None,
+    };
+    let stuck = match (&measures.window, load) {
+        (Some(window), Some(_)) => window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below),
+        _ => None,
+    };
+    let checks = match (stuck, &measures.window, load) {
+        (Some(true), Some(window), Some(load)) => {
+            let (lambda, lambda_ref) = (load.lambda_per_s, load.lambda_ref_per_s);
+            trap_checks(&run, window, lambda, lambda_ref, cell, workload).map_err(|e| e.to_string())
+        }
+        _ => Ok(Vec::new()),
+    };
+    let turn_cost = (!run.meta.prefix_caching)
+        .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string()));
+    Scored::Run(Box::new(ScoredRun {
+        dir: run.dir,
+        meta: run.meta,
+        sources: run.sources,
+        notes: run.notes,
+        measures,
+        binding,
+        load,
+        state,
+        stuck,
+        checks,
+        turn_cost,
+    }))
+}
+
+/// The registration a run is judged by, and what its verdict is worth.
+fn bind<'a>(
+    meta: &Meta,
+    configs: &'a Configs,
+    forced: Option<&'a RegistrationFile>,
+) -> (Binding, Option<&'a RegistrationFile>) {
+    let of_cell = || configs.registrations.values().find(|r| r.registration.cell == meta.cell);
+    let judged_by = forced.or_else(of_cell);
+    let Some(bound) = &meta.registration else {
+        let binding =
+            judged_by.map_or(Binding::None, |r| Binding::Unbound(r.registration.name.clone()));
+        return (binding, judged_by);
+    };
+    let known = forced
+        .filter(|r| r.sha256 == bound.sha256)
+        .or_else(|| configs.bound_by(&bound.sha256).filter(|_| forced.is_none()));
+    match known {
+        Some(file) => {
+            let name = file.registration.name.clone();
+            let binding = match file.registration.status {
+                Status::Filled => Binding::Bound(name),
+                status => Binding::NotDecisive(name, status),
+            };
+            (binding, Some(file))
+        }
+        None => (Binding::Elsewhere(bound.sha256.clone()), judged_by),
+    }
+}
+
+fn load_of(
+    meta: &Meta,
+    registration: Option<&RegistrationFile>,
+    cell_lambda_ref: f64,
+) -> Option<Load> {
+    let lambda_per_s = meta.rate.lambda?;
+    Some(match registration {
+        Some(file) => Load {
+            lambda_per_s,
+            lambda_ref_per_s: file.registration.lambda_ref_per_s,
+            all_miss_tokens_per_s: file.registration.all_miss_tokens_per_s,
+        },
+        None => Load {
+            lambda_per_s,
+            lambda_ref_per_s: meta.rate.lambda_ref.unwrap_or(cell_lambda_ref),
+            all_miss_tokens_per_s: f64::NAN,
+        },
+    })
+}
+
+/// The paired verdicts of one cell under one registration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellVerdict {
+    /// The cell.
+    pub cell: String,
+    /// The registration.
+    pub registration: String,
+    /// Its status.
+    pub status: Status,
+    /// Whether every run that voted is bound to it and it is FILLED.
+    pub decisive: bool,
+    /// Where the runs come from: `engine`, `simulator`, or both.
+    pub sources: String,
+    /// A verdict per rate.
+    pub rates: Vec<PairedVerdict>,
+}
+
+impl Scoring {
+    /// The paired verdict of every cell that has a registration and runs of the test.
+    pub fn paired(&self, configs: &Configs) -> Vec<CellVerdict> {
+        configs.registrations.values().filter_map(|file| self.verdict_of(file)).collect()
+    }
+
+    /// The paired verdict under one registration; `None` without runs of the test.
+    pub fn verdict_of(&self, file: &RegistrationFile) -> Option<CellVerdict> {
+        let registration = &file.registration;
+        let judged_by = |run: &ScoredRun| match &run.binding {
+            Binding::Bound(name) | Binding::NotDecisive(name, _) | Binding::Unbound(name) => {
+                *name == registration.name
+            }
+            Binding::Elsewhere(_) | Binding::None => false,
+        };
+        let voters: Vec<&ScoredRun> = self
+            .runs
+            .iter()
+            .filter(|run| run.meta.cell == registration.cell && judged_by(run))
+            .filter(|run| Arm::of(&run.meta.arm).is_some())
+            .collect();
+        let paired: Vec<PairedRun> = voters.iter().filter_map(|run| paired_run(run)).collect();
+        if paired.is_empty() {
+            return None;
+        }
+        let mut sources: Vec<_> = voters.iter().map(|r| r.meta.source.word()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        Some(CellVerdict {
+            cell: registration.cell.clone(),
+            registration: registration.name.clone(),
+            status: registration.status,
+            decisive: voters.iter().all(|run| run.binding.is_decisive()),
+            sources: sources.join(" and "),
+            rates: pair(&paired, &registration.rule),
+        })
+    }
+}
+
+fn paired_run(run: &ScoredRun) -> Option<PairedRun> {
+    Some(PairedRun {
+        arm: Arm::of(&run.meta.arm)?,
+        multiple: run.meta.rate.multiple?,
+        seed: run.meta.seed,
+        state: run.state.as_ref()?.state,
+        name: run.dir.display().to_string(),
+    })
+}

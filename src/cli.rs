@@ -1,0 +1,70 @@
+//! The command line: one file per subcommand. Arguments and printing only.
+//!
+//! Exit codes: 0 all well; 1 a verification or check did not hold; 2 bad usage
+//! or bad input. Data go to stdout, everything else to stderr.
+
+pub mod calibrate;
+pub mod derive;
+pub mod figures;
+pub mod inspect;
+pub mod numbers;
+pub mod output;
+pub mod progress;
+pub mod project;
+pub mod score;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+
+/// Is this serving engine trapped, by which rule, and what does the law of the
+/// trap say about it?
+///
+/// trapcheck reads run directories of LLM serving engines under agent load,
+/// measures them, judges them by registered rules, checks stuck runs against
+/// model F, and writes tables and figures that are tied to their sources.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  trapcheck score results/vllm-cpu          is any of these runs trapped?
+  trapcheck inspect results/nova            what is there, and what is wrong with it?
+  trapcheck figures                         draw every figure
+  trapcheck numbers --verify                does every number still follow from its source?")]
+pub struct Cli {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    directory: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Inspect(inspect::Args),
+    Score(score::Args),
+    Calibrate(calibrate::Args),
+    Derive(derive::Args),
+    Figures(figures::Args),
+    Numbers(numbers::Args),
+}
+
+/// Runs what was asked for.
+///
+/// # Errors
+/// Bad usage or bad input, with its context.
+pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
+    if let Some(directory) = &cli.directory {
+        std::env::set_current_dir(directory)
+            .with_context(|| format!("cannot work in {}", directory.display()))?;
+    }
+    match &cli.command {
+        Command::Inspect(args) => inspect::run(args),
+        Command::Score(args) => score::run(args),
+        Command::Calibrate(args) => calibrate::run(args),
+        Command::Derive(args) => derive::run(args),
+        Command::Figures(args) => figures::run(args),
+        Command::Numbers(args) => numbers::run(args),
+    }
+}

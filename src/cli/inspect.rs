@@ -1,0 +1,152 @@
+//! `trapcheck inspect`: what runs are there, and what is wrong with them.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rayon::prelude::*;
+
+use crate::run::{LoadOptions, Problem, Problems, Run, find_runs};
+use crate::table::{Cell, Column, Row, Table};
+
+use super::output::{self, Format};
+use super::progress;
+
+/// List the runs under some paths and every problem found in their files
+///
+/// Exits with 2 if there is a problem. Notes (something unknown or unusual that
+/// does not stop a run from being used) are listed with --notes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck inspect results/vllm-cpu
+  trapcheck inspect --notes --format csv results/nova > runs.csv")]
+pub struct Args {
+    /// Run directories, or folders to search for them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// List notes as well as problems
+    #[arg(long)]
+    notes: bool,
+    /// Print every problem of a file, not only the first 10
+    #[arg(long)]
+    all: bool,
+    /// Leave out a last line that a crash cut off
+    #[arg(long)]
+    drop_cut_off: bool,
+}
+
+const COLUMNS: &[Column] = &[
+    Column { name: "cell", unit: "" },
+    Column { name: "arm", unit: "" },
+    Column { name: "rate_multiple", unit: "lambda_ref" },
+    Column { name: "population", unit: "sessions" },
+    Column { name: "seed", unit: "" },
+    Column { name: "status", unit: "" },
+    Column { name: "duration_s", unit: "s" },
+    Column { name: "sessions", unit: "sessions" },
+    Column { name: "turns", unit: "turns" },
+    Column { name: "source", unit: "" },
+    Column { name: "run", unit: "" },
+];
+
+const MOST_SHOWN: usize = 10;
+
+/// Runs the command.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let found = find_runs(&args.paths);
+    let bar = progress::bar(found.runs.len(), "reading");
+    let options = LoadOptions { drop_cut_off: args.drop_cut_off };
+    let loaded: Vec<(PathBuf, Result<Run, Problems>)> = found
+        .runs
+        .into_par_iter()
+        .map(|dir| {
+            let run = Run::load(&dir, &options);
+            bar.inc(1);
+            (dir, run)
+        })
+        .collect();
+    bar.finish_and_clear();
+    let mut problems = found.problems;
+    let mut notes = Vec::new();
+    let mut rows = Vec::new();
+    for (dir, run) in loaded {
+        rows.push(row(&dir.display().to_string(), run.as_ref().ok()));
+        match run {
+            Ok(run) => notes.extend(run.notes),
+            Err(Problems(list)) => problems.extend(list),
+        }
+    }
+    let table =
+        Table { name: "runs".into(), title: "Runs".into(), columns: COLUMNS.to_vec(), rows };
+    print(&table, args.format)?;
+    if table.rows.is_empty() && problems.is_empty() {
+        anyhow::bail!("no run directory under these paths (a run directory holds a meta.json)");
+    }
+    report(&problems, "problem", args.all);
+    if args.notes {
+        report(&notes, "note", args.all);
+    } else if !notes.is_empty() {
+        eprintln!("{} notes; --notes lists them", notes.len());
+    }
+    Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+fn row(dir: &str, run: Option<&Run>) -> Row {
+    let cells = match run {
+        Some(run) => vec![
+            Cell::text(&run.meta.cell),
+            Cell::text(&run.meta.arm),
+            Cell::optional(run.meta.rate.multiple, 2),
+            run.meta.population.map_or(Cell::Empty, Cell::Count),
+            Cell::Count(run.meta.seed),
+            Cell::text(run.meta.status.word()),
+            Cell::Number(run.meta.duration_s, 1),
+            Cell::Count(run.sessions.len() as u64),
+            Cell::Count(run.turns.len() as u64),
+            Cell::text(run.meta.source.word()),
+            Cell::text(dir),
+        ],
+        None => {
+            let mut cells = vec![Cell::Unknown; COLUMNS.len() - 1];
+            cells[5] = Cell::text("unreadable");
+            cells.push(Cell::text(dir));
+            cells
+        }
+    };
+    Row { key: dir.to_owned(), cells, sources: Vec::new() }
+}
+
+fn print(table: &Table, format: Format) -> anyhow::Result<()> {
+    let headings: Vec<(&str, &str)> = COLUMNS
+        .iter()
+        .map(|c| (c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
+        .collect();
+    let text = match format {
+        Format::Table => output::screen(table, &headings),
+        Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
+        Format::Csv => table.to_csv(),
+    };
+    Ok(output::print(&text)?)
+}
+
+/// Problems on stderr, file by file, the first few of each.
+fn report(problems: &[Problem], word: &str, all: bool) {
+    let mut shown_of_file = 0;
+    for (i, problem) in problems.iter().enumerate() {
+        let same_file = i > 0 && problems[i - 1].file == problem.file;
+        shown_of_file = if same_file { shown_of_file + 1 } else { 1 };
+        if all || shown_of_file <= MOST_SHOWN {
+            eprintln!("{word}: {problem}");
+        }
+        let last_of_file = problems.get(i + 1).is_none_or(|next| next.file != problem.file);
+        if last_of_file && !all && shown_of_file > MOST_SHOWN {
+            let more = shown_of_file - MOST_SHOWN;
+            eprintln!("{word}: {}: and {more} more; --all lists them", problem.file.display());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Printing: tables for people, JSON and csv for machines.
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, Table as Screen, presets};
+
+use crate::table::{Cell, Table};
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading in a terminal
+    #[default]
+    Table,
+    /// For machines, with everything
+    Json,
+    /// For machines, one row per run
+    Csv,
+}
+
+/// Prints to stdout. A reader that has gone away is no error.
+///
+/// # Errors
+/// Stdout cannot be written for another reason.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Some of a table's columns, for a terminal. Names as given, numbers to the right.
+pub fn screen(table: &Table, columns: &[(&str, &str)]) -> String {
+    let places: Vec<usize> = columns
+        .iter()
+        .filter_map(|(name, _)| table.columns.iter().position(|c| c.name == *name))
+        .collect();
+    let rows: Vec<Vec<Cell>> = table
+        .rows
+        .iter()
+        .map(|row| places.iter().map(|i| row.cells[*i].clone()).collect())
+        .collect();
+    let headings: Vec<&str> = columns.iter().map(|(_, heading)| *heading).collect();
+    grid(&headings, &rows)
+}
+
+/// A plain table for a terminal.
+pub fn grid(headings: &[&str], rows: &[Vec<Cell>]) -> String {
+    let mut screen = Screen::new();
+    screen.load_style(presets::NOTHING).set_header(headings);
+    for row in rows {
+        screen.add_row(row.iter().map(Cell::print));
+    }
+    for (i, column) in screen.column_iter_mut().enumerate() {
+        let numeric =
+            rows.iter().any(|r| matches!(r.get(i), Some(Cell::Number(..) | Cell::Count(_))));
+        if numeric {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        column.set_padding((0, 2));
+    }
+    screen.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}

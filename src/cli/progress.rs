@@ -1,0 +1,19 @@
+//! The one place that shows progress: a bar on stderr, only on a terminal.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar over `total` steps, hidden for the first moments and where stderr is no
+/// terminal.
+pub fn bar(total: usize, what: &'static str) -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ");
+    ProgressBar::with_draw_target(Some(total as u64), target).with_style(style).with_message(what)
+}

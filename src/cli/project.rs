@@ -1,0 +1,103 @@
+//! What `derive`, `figures` and `numbers` share: open the project, evaluate its
+//! analyses, write files.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::analysis::Analysis;
+use crate::analysis::outputs::{Evaluated, OutputFile, Project};
+use crate::files::write_beside;
+use crate::numbers::Made;
+
+use super::progress;
+
+/// Opens the project in the current folder.
+///
+/// # Errors
+/// It has no configuration or no analyses, or one of them cannot be used.
+pub fn open() -> anyhow::Result<Project> {
+    let project = Project::open(Path::new("configs"))?;
+    if project.analyses.is_empty() {
+        bail!("no analysis/*.yaml here; run in the project's folder, or pass -C DIR");
+    }
+    for problem in &project.problems {
+        eprintln!("warning: {problem}");
+    }
+    Ok(project)
+}
+
+/// The analyses with these names; all of them when none is given.
+///
+/// # Errors
+/// A name that there is not.
+pub fn chosen<'a>(
+    project: &'a Project,
+    names: &[String],
+) -> anyhow::Result<Vec<&'a (PathBuf, Analysis)>> {
+    let known: Vec<&str> = project.analyses.iter().map(|(_, a)| a.name.as_str()).collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("no analysis {name}; there are: {}", known.join(", "));
+    }
+    let wanted = |a: &Analysis| names.is_empty() || names.contains(&a.name);
+    Ok(project.analyses.iter().filter(|(_, a)| wanted(a)).collect())
+}
+
+/// Reads and judges one analysis' runs, saying what could not be used.
+///
+/// # Errors
+/// Its registration changed or cannot be used.
+pub fn evaluate(project: &Project, path: &Path, analysis: &Analysis) -> anyhow::Result<Evaluated> {
+    let (selected, _) = analysis.select(&project.runs);
+    let bar = progress::bar(selected.len(), "reading runs");
+    let evaluated = project.evaluate(path, analysis, || bar.inc(1))?;
+    bar.finish_and_clear();
+    for glob in &evaluated.idle_globs {
+        eprintln!("warning: analysis {}: {glob} names no run", analysis.name);
+    }
+    for run in &evaluated.scoring.unreadable {
+        for problem in &run.problems {
+            eprintln!("problem: {problem}");
+        }
+    }
+    Ok(evaluated)
+}
+
+/// Evaluates every analysis and makes its tables and figures.
+///
+/// # Errors
+/// As [`evaluate`], and a figure that cannot be drawn.
+pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
+    project
+        .analyses
+        .iter()
+        .map(|(path, analysis)| {
+            let evaluated = evaluate(project, path, analysis)?;
+            let tables = evaluated.tables(&project.configs);
+            let figures = analysis
+                .figures
+                .iter()
+                .map(|spec| evaluated.figure(spec))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok(Made { evaluated, tables, figures })
+        })
+        .collect()
+}
+
+/// Whether every named run could be used: 0, else 2.
+pub fn code(unreadable: usize) -> std::process::ExitCode {
+    if unreadable == 0 { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::from(2) }
+}
+
+/// Writes files and says where.
+///
+/// # Errors
+/// One of them cannot be written.
+pub fn write_all(files: &[OutputFile]) -> anyhow::Result<()> {
+    for file in files {
+        write_beside(&file.path, &file.bytes)
+            .with_context(|| format!("cannot write {}", file.path.display()))?;
+        eprintln!("wrote {}", file.path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,376 @@
+//! `trapcheck score`: is a run trapped, by which criterion, how far from the
+//! threshold, and does a stuck run follow model F?
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use crate::analysis::score::{CellVerdict, ScoreOptions, ScoredRun, Scoring, score};
+use crate::files::write_beside;
+use crate::rule::{Clause, Comparison, State};
+use crate::run::{LoadOptions, find_runs};
+use crate::setup::Configs;
+use crate::table::{self, Cell, Table, fixed};
+
+use super::output::{self, Format};
+use super::progress;
+
+/// Judge runs: trapped or not, by which criterion, how far from the threshold
+///
+/// Prints for each run its state and measurements, for each stuck run the trap
+/// check (what it did against what model F says a trapped engine does), and the
+/// paired verdict per rate where the arms are there. Rules are registrations in
+/// configs/registrations; runs find theirs by its hash or by their cell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck score results/vllm-cpu
+  trapcheck score --format json results/nova/e2_170933xx_pulled_20261025-144558
+  trapcheck score --out /tmp/scores results/nova      also as csv and JSON files")]
+pub struct Args {
+    /// Run directories, or folders to search for them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Also write runs.csv, trap_check.csv, paired.csv and score.json here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Folder of cells, protocols, workloads and registrations
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+    /// Leave out a last line that a crash cut off
+    #[arg(long)]
+    drop_cut_off: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// No runs, a configuration that cannot be used, or a file that cannot be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let configs = Configs::load(&args.configs)?;
+    let found = find_runs(&args.paths);
+    for problem in &found.problems {
+        eprintln!("problem: {problem}");
+    }
+    if found.runs.is_empty() {
+        bail!("no run directory under these paths (a run directory holds a meta.json)");
+    }
+    let options = ScoreOptions {
+        load: LoadOptions { drop_cut_off: args.drop_cut_off },
+        ..ScoreOptions::default()
+    };
+    let bar = progress::bar(found.runs.len(), "scoring");
+    let scoring = score(&found.runs, &configs, &options, || bar.inc(1));
+    bar.finish_and_clear();
+    let verdicts = scoring.paired(&configs);
+    let tables = [
+        table::runs::table(&scoring.runs),
+        table::trap_check::table(&scoring.runs),
+        table::paired::table(&verdicts, &scoring.runs),
+    ];
+    let json = as_json(&scoring, &tables);
+    if let Some(out) = &args.out {
+        write(out, &tables, &json)?;
+    }
+    output::print(&match args.format {
+        Format::Table => as_text(&scoring, &verdicts),
+        Format::Json => serde_json::to_string_pretty(&json)? + "\n",
+        Format::Csv => tables[0].to_csv(),
+    })?;
+    for run in &scoring.unreadable {
+        for problem in run.problems.iter().take(5) {
+            eprintln!("problem: {problem}");
+        }
+        eprintln!("not scored: {} (trapcheck inspect lists every problem)", run.dir.display());
+    }
+    let all_read = scoring.unreadable.is_empty() && found.problems.is_empty();
+    Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(json)? + "\n";
+    let files = tables
+        .iter()
+        .map(|table| (format!("{}.csv", table.name), table.to_csv()))
+        .chain([("score.json".to_owned(), text)]);
+    for (name, text) in files {
+        let path = out.join(name);
+        write_beside(&path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Value {
+    let clause = |c: &Clause| {
+        let needs = needs(c);
+        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured, "needs": needs,
+               "holds": c.holds, "margin": c.margin()})
+    };
+    let states: Vec<_> = scoring
+        .runs
+        .iter()
+        .filter_map(|run| run.state.as_ref().map(|state| (run, state)))
+        .map(|(run, state)| {
+            json!({
+                "run": run.dir.display().to_string(),
+                "state": state.state.word(),
+                "because": state.because,
+                "trapped": state.trapped.iter().map(clause).collect::<Vec<_>>(),
+                "recovered": state.recovered.iter().map(clause).collect::<Vec<_>>(),
+                "draining": state.draining.iter().map(clause).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let unreadable: Vec<_> = scoring
+        .unreadable
+        .iter()
+        .map(|run| {
+            let problems: Vec<_> = run.problems.iter().map(ToString::to_string).collect();
+            json!({"run": run.dir.display().to_string(), "problems": problems})
+        })
+        .collect();
+    json!({
+        "runs": tables[0].to_json(),
+        "states": states,
+        "trap_check": tables[1].to_json(),
+        "paired": tables[2].to_json(),
+        "not_scored": unreadable,
+    })
+}
+
+fn as_text(scoring: &Scoring, verdicts: &[CellVerdict]) -> String {
+    let mut out = String::new();
+    let judged: Vec<_> = scoring.runs.iter().filter(|run| run.state.is_some()).collect();
+    if !judged.is_empty() {
+        out += "Runs under the paired test's rule\n";
+        out += &states(&judged);
+    }
+    let others: Vec<_> = scoring.runs.iter().filter(|run| run.state.is_none()).cloned().collect();
+    if !others.is_empty() {
+        out += "\nOther runs, measured over their window\n";
+        out += &measured(&others);
+    }
+    for run in scoring.runs.iter().filter(|run| run.stuck == Some(true)) {
+        out += &trap_check(run);
+    }
+    for verdict in verdicts {
+        out += &paired(verdict);
+    }
+    out
+}
+
+fn states(runs: &[&ScoredRun]) -> String {
+    let rows: Vec<Vec<Cell>> = runs
+        .iter()
+        .map(|run| {
+            let window = run.measures.window.as_ref();
+            let reference = run.load.map_or(f64::NAN, |l| l.all_miss_tokens_per_s);
+            let ratio = window.and_then(|w| w.uncached_tokens_per_s).map(|rate| rate / reference);
+            vec![
+                Cell::text(&run.meta.arm),
+                Cell::optional(run.meta.rate.multiple, 2),
+                Cell::Count(run.meta.seed),
+                Cell::text(run.state.as_ref().map_or("", |s| s.state.word())),
+                Cell::text(because(run)),
+                Cell::known(window.and_then(|w| w.hits.value()), 3),
+                Cell::known(window.and_then(|w| w.follow_up_hits.value()), 3),
+                Cell::known(ratio, 3),
+                Cell::known(window.map(|w| w.backlog_mean), 1),
+                Cell::known(window.and_then(|w| w.backlog_slope_per_s), 4),
+                Cell::known(run.measures.last.map(|l| l.outstanding_mean), 1),
+                Cell::text(short_name(&run.dir)),
+            ]
+        })
+        .collect();
+    let headings = [
+        "arm",
+        "rate",
+        "seed",
+        "state",
+        "decided by",
+        "hit",
+        "follow-up",
+        "tokens/miss",
+        "backlog",
+        "slope /s",
+        "end out.",
+        "run",
+    ];
+    let mut text = output::grid(&headings, &rows);
+    let mut bindings: Vec<String> = runs.iter().map(|run| run.binding.words()).collect();
+    bindings.sort();
+    bindings.dedup();
+    for binding in bindings {
+        text += &format!("({binding})\n");
+    }
+    text
+}
+
+fn measured(runs: &[ScoredRun]) -> String {
+    let table = table::runs::table(runs);
+    let names = table::Table {
+        rows: table
+            .rows
+            .into_iter()
+            .map(|mut row| {
+                row.cells[0] = Cell::text(short_name(Path::new(&row.key)));
+                row
+            })
+            .collect(),
+        ..table
+    };
+    output::screen(
+        &names,
+        &[
+            ("arm", "arm"),
+            ("rate_multiple", "rate"),
+            ("population", "n"),
+            ("seed", "seed"),
+            ("hit_fraction", "hit"),
+            ("follow_up_hit_fraction", "follow-up"),
+            ("uncached_tokens_per_s", "tokens/s"),
+            ("completions_per_s", "completions/s"),
+            ("backlog_mean_sessions", "backlog"),
+            ("gap_over_turnover", "gap/R_M"),
+            ("run", "run"),
+        ],
+    )
+}
+
+/// The last two folders of a run's path.
+fn short_name(dir: &Path) -> String {
+    let parts: Vec<_> = dir.components().rev().take(2).collect();
+    parts.iter().rev().map(|p| p.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// The deciding clause in words: what was measured, what it needed, how far off.
+fn because(run: &ScoredRun) -> String {
+    let Some(state) = &run.state else { return String::new() };
+    if let Some(why) = &state.because {
+        return why.clone();
+    }
+    let Some(clause) = state.deciding() else { return String::new() };
+    let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
+    let margin = clause.margin().map_or(String::new(), |m| {
+        let sign = if m < 0.0 { "" } else { "+" };
+        format!(" ({sign}{})", fixed(m, 4))
+    });
+    let verb = match (state.state, clause.holds) {
+        (State::Trapped | State::Recovered, _) => "",
+        (_, Some(false)) => "not trapped: ",
+        _ => "",
+    };
+    format!("{verb}{} {measured} {}{margin}", short(clause.quantity), needs(clause))
+}
+
+fn short(quantity: &str) -> &str {
+    match quantity {
+        "uncached token rate / all-miss rate" => "tokens/miss",
+        "hit fraction, end of the window" => "hit at end",
+        "outstanding, end of the window" => "outstanding at end",
+        other => other,
+    }
+}
+
+fn needs(clause: &Clause) -> String {
+    match (clause.needs, clause.holds) {
+        (Comparison::Above(x), Some(false)) => format!("<= {}", fixed(x, 4)),
+        (Comparison::Above(x), _) => format!("> {}", fixed(x, 4)),
+        (Comparison::Below(x), Some(false)) => format!(">= {}", fixed(x, 4)),
+        (Comparison::Below(x), _) => format!("< {}", fixed(x, 4)),
+        (Comparison::Within(low, high), holds) => {
+            let word = if holds == Some(false) { "outside" } else { "in" };
+            format!("{word} [{}, {}]", fixed(low, 2), fixed(high, 2))
+        }
+    }
+}
+
+fn trap_check(run: &ScoredRun) -> String {
+    let meta = &run.meta;
+    let rate = meta.rate.multiple.map_or(String::new(), |m| format!(" {}", fixed(m, 2)));
+    let mut out = format!(
+        "\nTrap check, {}{rate} seed {} ({}): stuck, follow-up hits below the line\n",
+        meta.arm,
+        meta.seed,
+        short_name(&run.dir)
+    );
+    let checks = match &run.checks {
+        Ok(checks) => checks,
+        Err(why) => return out + &format!("no check: {why}\n"),
+    };
+    for check in checks {
+        out += &format!(
+            "model F with {} calibration: speed {}, lambda_miss {} sessions/s, rho {}\n",
+            check.calibration.words(),
+            fixed(check.speed, 4),
+            fixed(check.lambda_miss_per_s, 4),
+            fixed(check.rho, 3)
+        );
+        if check.lines.is_empty() {
+            out += "  model F drains at this load: nothing to compare\n";
+            continue;
+        }
+        let rows: Vec<Vec<Cell>> = check
+            .lines
+            .iter()
+            .map(|line| {
+                vec![
+                    Cell::text(format!("  {}", line.measured_name)),
+                    Cell::known(line.measured, line.digits),
+                    Cell::text(line.predicted_name),
+                    Cell::Number(line.predicted, line.digits),
+                    Cell::known(line.ratio(), 3),
+                    Cell::text(line.unit),
+                ]
+            })
+            .collect();
+        out += &output::grid(&["  measured", "value", "against", "value", "ratio", "unit"], &rows);
+    }
+    out
+}
+
+fn paired(verdict: &CellVerdict) -> String {
+    let mut out = format!(
+        "\nPaired test {} on {} ({}, {} runs)\n",
+        verdict.registration,
+        verdict.cell,
+        verdict.status.word(),
+        verdict.sources
+    );
+    for rate in &verdict.rates {
+        let worth = if verdict.decisive { "" } else { ", not decisive" };
+        out += &format!(
+            "rate {}: {} ({} of {} seeds met all three conditions{worth})\n",
+            fixed(rate.multiple, 2),
+            rate.verdict.words(),
+            rate.met,
+            rate.judged
+        );
+        let word = |s: Option<State>| Cell::text(s.map_or("missing", State::word));
+        let rows: Vec<Vec<Cell>> = rate
+            .seeds
+            .iter()
+            .map(|seed| {
+                let met = seed.met.map_or("cannot be told", |m| if m { "yes" } else { "no" });
+                let [burst, noburst, capped] = seed.states;
+                vec![
+                    Cell::Count(seed.seed),
+                    word(burst),
+                    word(noburst),
+                    word(capped),
+                    Cell::text(met),
+                ]
+            })
+            .collect();
+        out += &output::grid(&["  seed", "burst", "noburst", "capped", "met"], &rows);
+        for why in &rate.set_aside {
+            out += &format!("  set aside: {why}\n");
+        }
+    }
+    out
+}

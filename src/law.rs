@@ -1,0 +1,8 @@
+//! A run against model F: the calibration of a cell from a cache-off run, and the
+//! trap check of a stuck run (App. B).
+
+pub mod calibrate;
+pub mod trap_check;
+
+pub use calibrate::{CalibrationError, TurnCostFit};
+pub use trap_check::{TrapCheck, trap_checks};

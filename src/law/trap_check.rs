@@ -1,0 +1,168 @@
+//! The trap check: what a stuck run did over its window against model F at its
+//! load (Theorem 1; App. B, Table 3).
+//!
+//! It is made with the cell's own calibration and, beside it, with one speed
+//! factor that makes the model's all-miss token rate the run's own, because an
+//! engine's speed is not the same on every day. Nothing else is fitted.
+
+use crate::measure::WindowMeasures;
+use crate::model::fifo::{ModelF, Regime, Trap};
+use crate::model::{AllMiss, ModelError, SessionMeans};
+use crate::run::Run;
+use crate::setup::{Cell, Workload};
+
+/// Which costs a check used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calibration {
+    /// The cell's, as its file states them.
+    Cell,
+    /// The cell's, with one speed factor set to the run's own all-miss token rate.
+    RunSpeed,
+}
+
+impl Calibration {
+    /// The words of the output.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Cell => "cell",
+            Self::RunSpeed => "cell, run's own speed",
+        }
+    }
+}
+
+/// One line of a check.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CheckLine {
+    /// What is compared, by the run's name for it.
+    pub measured_name: &'static str,
+    /// What it is compared with, by the model's name for it.
+    pub predicted_name: &'static str,
+    /// Unit of both.
+    pub unit: &'static str,
+    /// Digits after the point that both are printed with.
+    pub digits: usize,
+    /// What the run did; `None` when it cannot say.
+    pub measured: Option<f64>,
+    /// What model F does.
+    pub predicted: f64,
+}
+
+impl CheckLine {
+    /// Measured over predicted.
+    pub fn ratio(&self) -> Option<f64> {
+        self.measured.filter(|_| self.predicted != 0.0).map(|m| m / self.predicted)
+    }
+}
+
+/// A run against model F under one calibration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrapCheck {
+    /// Which costs.
+    pub calibration: Calibration,
+    /// The speed factor that divided the cell's costs, beyond the cell's own.
+    pub speed: f64,
+    /// lambda_miss, the model's all-miss session rate, sessions/s.
+    pub lambda_miss_per_s: f64,
+    /// rho = lambda / lambda_miss.
+    pub rho: f64,
+    /// Model F's state; `None` when it drains at this load.
+    pub trap: Option<Trap>,
+    /// The comparison; empty when model F drains.
+    pub lines: Vec<CheckLine>,
+}
+
+/// Checks a stuck run under both calibrations.
+///
+/// # Errors
+/// The cell's costs do not give a model.
+pub fn trap_checks(
+    run: &Run,
+    window: &WindowMeasures,
+    lambda_per_s: f64,
+    lambda_ref_per_s: f64,
+    cell: &Cell,
+    workload: &Workload,
+) -> Result<Vec<TrapCheck>, ModelError> {
+    let costs = AllMiss::of(cell, workload)?;
+    let means = SessionMeans::of(workload);
+    let own = own_speed(run, window, &costs);
+    [(Calibration::Cell, Some(1.0)), (Calibration::RunSpeed, own)]
+        .into_iter()
+        .filter_map(|(calibration, speed)| speed.map(|speed| (calibration, speed)))
+        .map(|(calibration, speed)| {
+            let costs_s: Vec<f64> = costs.costs_s.iter().map(|c| c / speed).collect();
+            let model = ModelF::new(&costs_s, &means.survival)?;
+            let trap = match model.at(lambda_per_s)? {
+                Regime::Trapped(trap) => Some(trap),
+                Regime::Drains { .. } | Regime::Critical => None,
+            };
+            let lines = trap
+                .as_ref()
+                .map(|trap| lines(window, trap, &means.prompt_tokens, lambda_ref_per_s))
+                .unwrap_or_default();
+            Ok(TrapCheck {
+                calibration,
+                speed,
+                lambda_miss_per_s: model.lambda_miss_per_s(),
+                rho: model.rho(lambda_per_s),
+                trap,
+                lines,
+            })
+        })
+        .collect()
+}
+
+/// The factor by which the run worked faster than the cell's costs say: the cost
+/// of the turns it completed, all missing, over the time it took. `None` when a
+/// turn lies beyond the workload's last.
+fn own_speed(run: &Run, window: &WindowMeasures, costs: &AllMiss) -> Option<f64> {
+    let work_s: Option<f64> = run
+        .turns
+        .iter()
+        .filter(|turn| turn.served_at_s().is_some_and(|t| window.span.holds(t)))
+        .map(|turn| costs.costs_s.get(turn.number as usize - 1).copied())
+        .sum();
+    work_s.filter(|w| *w > 0.0).map(|w| w / window.span.length_s())
+}
+
+fn lines(
+    window: &WindowMeasures,
+    trap: &Trap,
+    prompt_tokens: &[f64],
+    lambda_ref_per_s: f64,
+) -> Vec<CheckLine> {
+    let line = |measured_name, predicted_name, unit, digits, measured, predicted| CheckLine {
+        measured_name,
+        predicted_name,
+        unit,
+        digits,
+        measured,
+        predicted,
+    };
+    let completions = Some(window.completions_per_s);
+    let slope = window.backlog_slope_per_s;
+    let stationary_excess = trap.lambda_per_s - trap.lambda_miss_per_s;
+    vec![
+        line(
+            "mean served prompt",
+            "tilted mix L_bar",
+            "tokens",
+            0,
+            window.mean_prompt_tokens,
+            trap.served_mean(prompt_tokens),
+        ),
+        line("gap slope", "1 - 1/z", "s/s", 4, window.gap_slope, trap.slope),
+        line("gap slope", "gamma", "s/s", 4, window.gap_slope, trap.gamma),
+        line("completions", "D", "sessions/s", 4, completions, trap.completions_per_s),
+        line("completions", "lambda_ref", "sessions/s", 4, completions, lambda_ref_per_s),
+        line("backlog slope", "alpha", "sessions/s", 4, slope, trap.alpha_per_s),
+        line(
+            "backlog slope",
+            "quasi-static lambda - lambda_miss",
+            "sessions/s",
+            4,
+            slope,
+            stationary_excess,
+        ),
+    ]
+}

@@ -1,0 +1,20 @@
+//! trapcheck: a reproducible analysis of cache traps in LLM serving engines.
+//!
+//! Data flows one way: run directories are read and checked ([`run`]), measured
+//! ([`measure`]), judged by registered rules and compared with model F, set in
+//! tables, drawn, and tied to their sources. The library never prints, never
+//! exits, and touches files only in the modules whose job that is.
+
+pub mod analysis;
+pub mod cli;
+pub mod figure;
+mod files;
+mod hash;
+pub mod law;
+pub mod measure;
+pub mod model;
+pub mod numbers;
+pub mod rule;
+pub mod run;
+pub mod setup;
+pub mod table;

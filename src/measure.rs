@@ -1,0 +1,131 @@
+//! Everything measured on one run, over the windows its protocol names.
+//!
+//! Turns belong to the window in which they completed; sessions in the system
+//! are an exact step function of time. What a run cannot say is `None`, never 0.
+//! No thresholds here: rules have those.
+
+pub mod bins;
+pub mod gap;
+pub mod population;
+pub mod share;
+pub mod stats;
+pub mod window;
+
+pub use share::Share;
+pub use window::WindowMeasures;
+
+use crate::run::{Kind, Run, SessionStatus};
+use crate::setup::{Protocol, Span};
+
+/// Which of a protocol's windows a run is measured over: by its arm.
+///
+/// Closed runs after their warm-up, cache-off runs likewise, from-empty runs over
+/// their second half, every other arm over the evaluation window.
+pub fn window_of(arm: &str, protocol: &Protocol) -> Span {
+    match arm {
+        "closed" => protocol.closed.window(),
+        "e0a" => protocol.e0a.window(),
+        "e0b" => protocol.e0b.window_s,
+        _ => protocol.paired.window_s,
+    }
+}
+
+/// The measurements of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunMeasures {
+    /// Over the window of the run's arm; `None` when the run ended before it did.
+    pub window: Option<WindowMeasures>,
+    /// The window that was asked for.
+    pub window_span: Span,
+    /// Over the end of the window (RECOVERED is judged there).
+    pub last: Option<LastMeasures>,
+    /// Over the whole run.
+    pub whole: WholeMeasures,
+    /// When the protocol's burst starts, s; `None` when the run has no burst.
+    pub burst_start_s: Option<f64>,
+    /// Over time.
+    pub series: bins::Series,
+}
+
+/// The end of the window (Table 6: the last 300 s).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LastMeasures {
+    /// The span.
+    pub span: Span,
+    /// Hit fraction of the turns completed in it.
+    pub hits: Share,
+    /// Mean outstanding, sessions (requests in flight plus sessions held at the gate).
+    pub outstanding_mean: f64,
+    /// Largest outstanding, sessions.
+    pub outstanding_max: f64,
+}
+
+/// The whole run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WholeMeasures {
+    /// Sessions that arrived.
+    pub sessions_arrived: u64,
+    /// Sessions that completed.
+    pub sessions_completed: u64,
+    /// Sessions that had arrived and not ended at the end.
+    pub sessions_unfinished: u64,
+    /// Sessions that failed.
+    pub sessions_failed: u64,
+    /// Sessions that had to wait at the gate, or were paused by it.
+    pub sessions_held: u64,
+    /// Mean time held at the gate over the held sessions that got in, waits and
+    /// pauses together, s.
+    pub held_mean_s: Option<f64>,
+    /// Session-hours held at the gate (Table 8's delay).
+    pub held_session_hours: f64,
+}
+
+/// A wait shorter than this is the client's own lateness, not the gate.
+const GATE_WAIT_S: f64 = 0.5;
+
+/// Measures a run under a protocol.
+pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
+    let span = window_of(&run.meta.arm, protocol);
+    let backlog = population::in_system(run);
+    let outstanding = population::outstanding(run);
+    let reached = run.meta.duration_s >= span.end_s - 1e-6;
+    let last_span = span.last(protocol.paired.last_s.min(span.length_s()));
+    RunMeasures {
+        window: reached
+            .then(|| WindowMeasures::of(run, span, &protocol.bins, &backlog, &outstanding)),
+        window_span: span,
+        last: reached.then(|| LastMeasures {
+            span: last_span,
+            hits: share::hits(run, last_span),
+            outstanding_mean: outstanding.mean_over(last_span),
+            outstanding_max: outstanding.max_over(last_span),
+        }),
+        whole: whole(run),
+        burst_start_s: run
+            .sessions
+            .iter()
+            .any(|s| s.kind == Kind::Burst)
+            .then_some(protocol.paired.burst.start_s),
+        series: bins::Series::of(run, &protocol.bins, &backlog, &outstanding),
+    }
+}
+
+fn whole(run: &Run) -> WholeMeasures {
+    let with = |status| run.sessions.iter().filter(|s| s.status == status).count() as u64;
+    let held: Vec<f64> = run
+        .sessions
+        .iter()
+        .filter(|s| s.gate_wait_s >= GATE_WAIT_S || s.pauses > 0)
+        .map(|s| s.gate_wait_s + s.pause_s)
+        .collect();
+    let unfinished = [SessionStatus::Running, SessionStatus::Gated, SessionStatus::Paused];
+    WholeMeasures {
+        sessions_arrived: run.sessions.iter().filter(|s| s.was_in_system()).count() as u64,
+        sessions_completed: with(SessionStatus::Completed),
+        sessions_unfinished: unfinished.into_iter().map(with).sum(),
+        sessions_failed: with(SessionStatus::Failed),
+        sessions_held: held.len() as u64,
+        held_mean_s: stats::mean(&held),
+        held_session_hours: held.iter().sum::<f64>() / 3600.0,
+    }
+}

@@ -1,0 +1,107 @@
+//! Comparing a recorded manifest with one that was just computed, and with the
+//! files on disk.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::hash::sha256_hex;
+
+use super::{Manifest, SourceEntry};
+
+/// Everything that differs, each line naming a file or an id. Empty: all holds.
+///
+/// `recorded` is what the manifest says, `computed` what the sources give now;
+/// files are looked up under `root`.
+pub fn differences(recorded: &Manifest, computed: &Manifest, root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let configs = recorded.analyses.iter().flat_map(|a| &a.configs);
+    for source in configs.chain(&recorded.sources) {
+        found.extend(changed_file("source", source, root));
+    }
+    for output in &recorded.outputs {
+        let entry = SourceEntry { path: output.path.clone(), sha256: output.sha256.clone() };
+        found.extend(changed_file("output", &entry, root));
+    }
+    found.extend(analyses(recorded, computed));
+    found.extend(sources(recorded, computed));
+    found.extend(values(recorded, computed));
+    found.extend(outputs(recorded, computed));
+    found.dedup();
+    found
+}
+
+fn changed_file(what: &str, entry: &SourceEntry, root: &Path) -> Option<String> {
+    let path = entry.path.display();
+    match std::fs::read(root.join(&entry.path)) {
+        Err(e) => Some(format!("{what} {path}: {e}")),
+        Ok(bytes) => {
+            let now = sha256_hex(&bytes);
+            (now != entry.sha256)
+                .then(|| format!("{what} {path}: SHA-256 is {now}, recorded {}", entry.sha256))
+        }
+    }
+}
+
+fn analyses(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
+    let recorded: BTreeMap<_, _> = recorded.analyses.iter().map(|a| (&a.name, a)).collect();
+    let computed: BTreeMap<_, _> = computed.analyses.iter().map(|a| (&a.name, a)).collect();
+    let mut found = Vec::new();
+    for (name, now) in &computed {
+        match recorded.get(name) {
+            None => found.push(format!("analysis {name}: not in the manifest")),
+            Some(was) => {
+                let new = now.not_used.iter().filter(|why| !was.not_used.contains(why));
+                found.extend(new.map(|why| format!("run cannot be used: {why}")));
+            }
+        }
+    }
+    let gone = recorded.keys().filter(|name| !computed.contains_key(*name));
+    found.extend(gone.map(|name| format!("analysis {name}: in the manifest, no longer declared")));
+    found
+}
+
+fn sources(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
+    let known: BTreeMap<_, _> = recorded.sources.iter().map(|s| (&s.path, ())).collect();
+    let new = computed.sources.iter().filter(|s| !known.contains_key(&s.path));
+    new.map(|s| format!("source {}: not in the manifest", s.path.display())).collect()
+}
+
+fn values(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
+    let by_id = |manifest: &Manifest| -> BTreeMap<String, (String, String)> {
+        manifest.numbers.iter().map(|n| (n.id.clone(), (n.value.clone(), n.unit.clone()))).collect()
+    };
+    let (was, now) = (by_id(recorded), by_id(computed));
+    let mut found = Vec::new();
+    for (id, (value, unit)) in &was {
+        match now.get(id) {
+            None => found.push(format!("value {id}: recorded {value} {unit}, no longer computed")),
+            Some((v, u)) if (v, u) != (value, unit) => {
+                found.push(format!("value {id}: computed {v} {u}, recorded {value} {unit}"));
+            }
+            Some(_) => {}
+        }
+    }
+    let new = now.iter().filter(|(id, _)| !was.contains_key(*id));
+    found.extend(
+        new.map(|(id, (v, u))| format!("value {id}: computed {v} {u}, not in the manifest")),
+    );
+    found.into_iter().map(|line| line.replace("  ", " ").replace(" ,", ",")).collect()
+}
+
+fn outputs(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
+    let was: BTreeMap<_, _> = recorded.outputs.iter().map(|o| (&o.path, &o.sha256)).collect();
+    computed
+        .outputs
+        .iter()
+        .filter_map(|output| {
+            let path = output.path.display();
+            match was.get(&output.path) {
+                None => Some(format!("output {path}: not in the manifest")),
+                Some(hash) if **hash != output.sha256 => {
+                    Some(format!("output {path}: computed {}, recorded {hash}", output.sha256))
+                }
+                Some(_) => None,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,71 @@
+//! Run directories (format 1): one run of one arm, as files.
+//!
+//! [`find_runs`] finds them under any path, [`Run::load`] reads and checks one,
+//! [`write::write`] makes one. Everything that is wrong with a run comes back as
+//! a list of [`Problem`]s that name file, line and column; nothing is clamped,
+//! guessed or dropped.
+
+mod check;
+mod columns;
+mod discover;
+mod engine;
+mod gate;
+mod load;
+mod meta;
+mod plan;
+mod problem;
+mod sessions;
+mod source;
+mod turns;
+pub mod write;
+
+pub use discover::{Found, find_runs};
+pub use engine::EngineSample;
+pub use gate::{GateEvent, GateEventKind};
+pub use load::{LoadOptions, Run};
+pub use meta::{
+    Canary, Code, Counts, Engine, Gate, Gpu, Meta, Rate, RegistrationRef, RunStatus, Source,
+};
+pub use plan::PlannedSession;
+pub use problem::{Problem, Problems, Severity};
+pub use sessions::{Session, SessionStatus};
+pub use source::SourceFile;
+pub use turns::{Turn, TurnStatus};
+
+/// Where a session's arrival comes from (`kind` in every table).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The Poisson stream.
+    Base,
+    /// The burst.
+    Burst,
+}
+
+impl Kind {
+    /// The word used in the files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Burst => "burst",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "base" => Some(Self::Base),
+            "burst" => Some(Self::Burst),
+            _ => None,
+        }
+    }
+}
+
+/// A session of a run: an index into [`Run::sessions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionIndex(pub u32);
+
+impl SessionIndex {
+    /// As an index into a slice.
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}

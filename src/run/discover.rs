@@ -1,0 +1,59 @@
+//! Finding run directories under a path.
+
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::problem::Problem;
+
+/// What lies under a path.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Run directories, sorted by path.
+    pub runs: Vec<PathBuf>,
+    /// Places that could not be read, and directories that hold a run's tables
+    /// but no `meta.json`.
+    pub problems: Vec<Problem>,
+}
+
+/// Finds every directory that holds a `meta.json` under the given paths, in
+/// order of path, each once. A path may itself be a run directory.
+pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
+    let mut found = Found::default();
+    for path in paths {
+        look_under(path.as_ref(), &mut found);
+    }
+    found.runs.sort();
+    found.runs.dedup();
+    found.problems.sort();
+    found.problems.dedup();
+    found
+}
+
+fn look_under(path: &Path, found: &mut Found) {
+    let mut orphans: Vec<PathBuf> = Vec::new();
+    let before = found.runs.len();
+    for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => {
+                let Some(parent) = entry.path().parent() else { continue };
+                match entry.file_name().to_str() {
+                    Some("meta.json") => found.runs.push(parent.into()),
+                    Some(name) if name.starts_with("turns.") => orphans.push(parent.into()),
+                    _ => {}
+                }
+            }
+            Ok(_) => {}
+            Err(e) => {
+                let place = e.path().unwrap_or(path).to_owned();
+                let why = e.io_error().map_or_else(|| e.to_string(), ToString::to_string);
+                found.problems.push(Problem::new(&place, format!("cannot look here: {why}")));
+            }
+        }
+    }
+    let runs = &found.runs[before..];
+    orphans.retain(|dir| !runs.contains(dir));
+    for dir in orphans {
+        found.problems.push(Problem::new(&dir, "has a turns table but no meta.json"));
+    }
+}

@@ -1,0 +1,235 @@
+//! Reading one run directory into memory.
+
+use std::path::{Path, PathBuf};
+
+use crate::hash;
+
+use super::columns::{Columns, Field};
+use super::meta::Meta;
+use super::problem::{Problem, Problems, Severity};
+use super::source::{Bytes, Packing, SourceFile};
+use super::{EngineSample, GateEvent, PlannedSession, Session, Turn};
+use super::{check, engine, gate, plan, sessions, turns};
+
+/// What to do with what cannot be decided from the data alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadOptions {
+    /// Leave out a last line that a crash cut off, instead of refusing the run.
+    pub drop_cut_off: bool,
+}
+
+/// A run in memory, checked.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Who, what and when.
+    pub meta: Meta,
+    /// Sessions that arrived; [`super::SessionIndex`] points into this.
+    pub sessions: Vec<Session>,
+    /// Turns that were sent, in file order.
+    pub turns: Vec<Turn>,
+    /// The engine's gauges, in order of time; empty where there are none.
+    pub engine: Vec<EngineSample>,
+    /// The gate's events, in order of time; empty where the arm has no gate.
+    pub gate: Vec<GateEvent>,
+    /// The arrival plan; empty where the directory has none.
+    pub plan: Vec<PlannedSession>,
+    /// Every file that was read, with its hash, in order of path.
+    pub sources: Vec<SourceFile>,
+    /// What is worth knowing but does not stop the run from being used.
+    pub notes: Vec<Problem>,
+}
+
+/// The endings a table may have, in the order they are looked for.
+pub const ENDINGS: [&str; 4] = ["csv", "csv.gz", "csv.zst", "parquet"];
+
+impl Run {
+    /// Reads and checks a run directory.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it: a table that is missing or there twice,
+    /// a value that does not fit the format, rows that contradict each other or
+    /// `meta.json`.
+    pub fn load(dir: &Path, options: &LoadOptions) -> Result<Self, Problems> {
+        let mut loader = Loader { dir, options, sources: Vec::new(), notes: Vec::new() };
+        let run = loader.load().map_err(Problems)?;
+        let (notes, errors): (Vec<_>, Vec<_>) =
+            check::cross_check(&run).into_iter().partition(|p| p.severity == Severity::Note);
+        if !errors.is_empty() {
+            return Err(Problems(errors));
+        }
+        Ok(Self { notes: [run.notes, notes].concat(), ..run })
+    }
+
+    /// The hash of this run's identity and content: what a kept result of it
+    /// depends on.
+    pub fn content_sha256(&self) -> String {
+        let listing: String = self
+            .sources
+            .iter()
+            .map(|s| {
+                let name = s.path.file_name().unwrap_or_default().to_string_lossy();
+                format!("{}  {name}\n", s.sha256)
+            })
+            .collect();
+        hash::sha256_hex(listing.as_bytes())
+    }
+}
+
+struct Loader<'a> {
+    dir: &'a Path,
+    options: &'a LoadOptions,
+    sources: Vec<SourceFile>,
+    notes: Vec<Problem>,
+}
+
+impl Loader<'_> {
+    fn load(&mut self) -> Result<Run, Vec<Problem>> {
+        let meta_bytes = self.open(&self.dir.join("meta.json")).map_err(|p| vec![p])?;
+        let meta = Meta::parse(&meta_bytes)?;
+        let mut problems = Vec::new();
+        let plan = self.plan(&meta).unwrap_or_else(|p| {
+            problems.extend(p);
+            Vec::new()
+        });
+        let engine = self.engine().unwrap_or_else(|p| {
+            problems.extend(p);
+            Vec::new()
+        });
+        let (sessions, turns, gate) = match self.sessions_turns_gate() {
+            Ok(tables) => tables,
+            Err(p) => return Err([problems, p].concat()),
+        };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let config = self.dir.join("config.yaml");
+        if config.is_file() {
+            self.open(&config).map_err(|p| vec![p])?;
+        }
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.sort();
+        let notes = std::mem::take(&mut self.notes);
+        let dir = self.dir.to_owned();
+        Ok(Run { dir, meta, sessions, turns, engine, gate, plan, sources, notes })
+    }
+
+    fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
+        let bytes = Bytes::read(path)?;
+        self.sources.push(bytes.source());
+        Ok(bytes)
+    }
+
+    /// The file that holds a table, under whichever ending; `None` if there is none.
+    fn find(&self, table: &str) -> Result<Option<PathBuf>, Vec<Problem>> {
+        let there: Vec<_> = ENDINGS
+            .iter()
+            .map(|ending| self.dir.join(format!("{table}.{ending}")))
+            .filter(|path| path.is_file())
+            .collect();
+        match there.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(only.clone())),
+            [first, second, ..] => {
+                let second = second.file_name().unwrap_or_default().to_string_lossy();
+                let message = format!("{second} is there too: which one is the {table} table?");
+                Err(vec![Problem::new(first, message)])
+            }
+        }
+    }
+
+    fn read(&mut self, bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+        let columns = Columns::read(bytes, schema, self.options.drop_cut_off)?;
+        if !columns.lacking.is_empty() {
+            let lacking = columns.lacking.join(", ");
+            let message = format!("does not report {lacking}: unknown in every row");
+            self.notes.push(Problem::new(&bytes.path, message).as_note());
+        }
+        self.notes.extend(columns.dropped.iter().cloned());
+        Ok(columns)
+    }
+
+    fn needed(&mut self, table: &str, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+        let Some(path) = self.find(table)? else {
+            let endings = ENDINGS.join(", .");
+            let message = format!("has no {table} table (looked for {table}.{endings})");
+            return Err(vec![Problem::new(self.dir, message)]);
+        };
+        let bytes = self.open(&path).map_err(|p| vec![p])?;
+        self.read(&bytes, schema)
+    }
+
+    fn optional(&mut self, table: &str, schema: &[Field]) -> Result<Option<Columns>, Vec<Problem>> {
+        match self.find(table)? {
+            None => Ok(None),
+            Some(_) => self.needed(table, schema).map(Some),
+        }
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn sessions_turns_gate(
+        &mut self,
+    ) -> Result<(Vec<Session>, Vec<Turn>, Vec<GateEvent>), Vec<Problem>> {
+        // A broken turns table is reported even when the sessions table is broken too.
+        let sessions = self.needed("sessions", sessions::SCHEMA);
+        let turns = self.needed("turns", turns::SCHEMA);
+        let gate = self.optional("gate", gate::SCHEMA);
+        let (sessions, turns, gate) = match (sessions, turns, gate) {
+            (Ok(s), Ok(t), Ok(g)) => (s, t, g),
+            (s, t, g) => {
+                let all = [s.err(), t.err(), g.err()];
+                return Err(all.into_iter().flatten().flatten().collect());
+            }
+        };
+        let (sessions, registry) = sessions::parse(&sessions)?;
+        let gate = gate.map(|g| gate::parse(&g, &registry));
+        match (turns::parse(&turns, &registry), gate.transpose()) {
+            (Ok(turns), Ok(gate)) => Ok((sessions, turns, gate.unwrap_or_default())),
+            (turns, gate) => {
+                Err([turns.err(), gate.err()].into_iter().flatten().flatten().collect())
+            }
+        }
+    }
+
+    fn engine(&mut self) -> Result<Vec<EngineSample>, Vec<Problem>> {
+        let Some(table) = self.optional("engine", engine::SCHEMA)? else {
+            let message = "has no engine table: the engine's own counters are unknown";
+            self.notes.push(Problem::new(self.dir, message).as_note());
+            return Ok(Vec::new());
+        };
+        let (samples, notes) = engine::parse(&table)?;
+        self.notes.extend(notes);
+        Ok(samples)
+    }
+
+    fn plan(&mut self, meta: &Meta) -> Result<Vec<PlannedSession>, Vec<Problem>> {
+        let Some(path) = self.find("plan")? else {
+            let message = "has no plan table: its arrivals cannot be checked";
+            self.notes.push(Problem::new(self.dir, message).as_note());
+            return Ok(Vec::new());
+        };
+        let bytes = self.open(&path).map_err(|p| vec![p])?;
+        if let Some(expected) = &meta.plan_sha256
+            && bytes.packing() != Packing::Parquet
+        {
+            check_plan_hash(&bytes, expected)?;
+        }
+        let table = self.read(&bytes, plan::SCHEMA)?;
+        plan::parse(&table)
+    }
+}
+
+/// `meta.json` holds the hash of the uncompressed plan.
+fn check_plan_hash(bytes: &Bytes, expected: &str) -> Result<(), Vec<Problem>> {
+    let text = bytes.text().map_err(|p| vec![p])?;
+    let found = hash::sha256_of(text)
+        .map_err(|e| vec![Problem::new(&bytes.path, format!("cut off or damaged: {e}"))])?;
+    if found == *expected {
+        return Ok(());
+    }
+    let message = format!(
+        "its uncompressed SHA-256 is {found}, meta.json says {expected}: not the plan of this run"
+    );
+    Err(vec![Problem::new(&bytes.path, message)])
+}

@@ -1,0 +1,91 @@
+//! A file as bytes: its hash, and its content behind gzip or zstd.
+//!
+//! Compression is told from the first bytes, not from the name, because files
+//! in the field carry either without the other.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::problem::Problem;
+use crate::hash;
+
+/// A file that was read, with the hash of its bytes as they lie on disk.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceFile {
+    /// The path it was read from.
+    pub path: PathBuf,
+    /// SHA-256 of the bytes on disk, in lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// How a file's content is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Plain text.
+    Plain,
+    /// gzip (one or several members).
+    Gzip,
+    /// zstd.
+    Zstd,
+    /// An Apache Parquet file.
+    Parquet,
+}
+
+/// A file's bytes in memory.
+pub struct Bytes {
+    pub path: PathBuf,
+    pub raw: Vec<u8>,
+}
+
+impl Bytes {
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        let raw = fs::read(path).map_err(|e| Problem::new(path, format!("cannot read: {e}")))?;
+        Ok(Self { path: path.into(), raw })
+    }
+
+    pub fn source(&self) -> SourceFile {
+        SourceFile { path: self.path.clone(), sha256: hash::sha256_hex(&self.raw) }
+    }
+
+    pub fn packing(&self) -> Packing {
+        match self.raw.as_slice() {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            [b'P', b'A', b'R', b'1', ..] => Packing::Parquet,
+            _ => Packing::Plain,
+        }
+    }
+
+    /// The unpacked text as a stream, without a byte-order mark.
+    ///
+    /// # Errors
+    /// UTF-16, which Windows shells write, and an unreadable zstd header.
+    pub fn text(&self) -> Result<Box<dyn Read + '_>, Problem> {
+        let unpacked: Box<dyn Read> = match self.packing() {
+            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(self.raw.as_slice())),
+            Packing::Zstd => Box::new(
+                zstd::stream::read::Decoder::with_buffer(self.raw.as_slice())
+                    .map_err(|e| Problem::new(&self.path, format!("not readable as zstd: {e}")))?,
+            ),
+            Packing::Plain | Packing::Parquet => Box::new(self.raw.as_slice()),
+        };
+        without_byte_order_mark(&self.path, unpacked)
+    }
+}
+
+fn without_byte_order_mark<'a>(
+    path: &Path,
+    mut stream: Box<dyn Read + 'a>,
+) -> Result<Box<dyn Read + 'a>, Problem> {
+    let mut head = Vec::with_capacity(3);
+    // A broken stream shows again, with its place, when the table is read.
+    let _ = stream.by_ref().take(3).read_to_end(&mut head);
+    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+        return Err(Problem::new(path, "this is UTF-16; expected UTF-8: convert it with iconv"));
+    }
+    if head.starts_with(&[0xef, 0xbb, 0xbf]) {
+        head.clear();
+    }
+    Ok(Box::new(io::Cursor::new(head).chain(stream)))
+}

@@ -1,0 +1,19 @@
+//! What is fixed before a run: workloads, cells, protocols, registrations.
+//!
+//! Everything here is read from `configs/` and checked once, so that the rest
+//! of the library works with values that are known to make sense. Nothing here
+//! computes a result.
+
+pub mod cell;
+pub mod configs;
+pub mod protocol;
+pub mod registration;
+pub mod workload;
+pub mod yaml;
+
+pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
+pub use configs::Configs;
+pub use protocol::{Protocol, Span};
+pub use registration::{PairedThresholds, Registration, RegistrationFile};
+pub use workload::{ToolTime, TurnLaw, Workload};
+pub use yaml::ConfigError;

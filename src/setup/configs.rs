@@ -1,0 +1,112 @@
+//! Everything under `configs/`, read once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::registration::RegistrationFile;
+use super::yaml::ConfigError;
+use super::{Cell, Protocol, Workload};
+
+/// The configuration of a project. Each map is by name.
+#[derive(Debug, Clone, Default)]
+pub struct Configs {
+    /// Cells.
+    pub cells: BTreeMap<String, Cell>,
+    /// Workloads.
+    pub workloads: BTreeMap<String, Workload>,
+    /// Protocols.
+    pub protocols: BTreeMap<String, Protocol>,
+    /// Registrations.
+    pub registrations: BTreeMap<String, RegistrationFile>,
+}
+
+impl Configs {
+    /// Reads `dir` and checks that every name it refers to is there.
+    ///
+    /// # Errors
+    /// The first file that cannot be used, or a directory that is not there.
+    pub fn load(dir: &Path) -> Result<Self, ConfigError> {
+        if !dir.is_dir() {
+            let message = "no such directory; run in the project's folder or pass --configs DIR";
+            return Err(ConfigError::new(dir, message));
+        }
+        let configs = Self {
+            cells: each(&dir.join("cells"), Cell::load, |cell| &cell.name)?,
+            workloads: each(&dir.join("workloads"), Workload::load, |workload| &workload.name)?,
+            protocols: each(&dir.join("protocols"), Protocol::load, |protocol| &protocol.name)?,
+            registrations: each(&dir.join("registrations"), RegistrationFile::load, |file| {
+                &file.registration.name
+            })?,
+        };
+        configs.check_names(dir)?;
+        Ok(configs)
+    }
+
+    /// The workload and the protocol of a cell.
+    pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
+        let cell = self.cells.get(name)?;
+        Some((cell, self.workloads.get(&cell.workload)?, self.protocols.get(&cell.protocol)?))
+    }
+
+    /// The registration whose bytes have this hash.
+    pub fn bound_by(&self, sha256: &str) -> Option<&RegistrationFile> {
+        self.registrations.values().find(|file| file.sha256 == sha256)
+    }
+
+    fn check_names(&self, dir: &Path) -> Result<(), ConfigError> {
+        for (name, cell) in &self.cells {
+            let path = dir.join("cells").join(format!("{name}.yaml"));
+            let missing = |what: &str, value: &str, known: Vec<&String>| {
+                let known = known.iter().map(|k| k.as_str()).collect::<Vec<_>>().join(", ");
+                ConfigError::new(&path, format!("{what}: no {value} among {known}"))
+            };
+            if !self.workloads.contains_key(&cell.workload) {
+                return Err(missing("workload", &cell.workload, self.workloads.keys().collect()));
+            }
+            if !self.protocols.contains_key(&cell.protocol) {
+                return Err(missing("protocol", &cell.protocol, self.protocols.keys().collect()));
+            }
+        }
+        for file in self.registrations.values() {
+            let cell = &file.registration.cell;
+            if !self.cells.contains_key(cell) {
+                return Err(ConfigError::new(&file.path, format!("cell: no {cell} in cells/")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every `.yaml` in a directory, by its stem, which must be the name it states.
+fn each<T>(
+    dir: &Path,
+    load: impl Fn(&Path) -> Result<T, ConfigError>,
+    name: impl Fn(&T) -> &String,
+) -> Result<BTreeMap<String, T>, ConfigError> {
+    let mut found = BTreeMap::new();
+    for path in yaml_files(dir)? {
+        let item = load(&path)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if *name(&item) != stem {
+            let message = format!("name: expected {stem}, the file's stem, found {}", name(&item));
+            return Err(ConfigError::new(&path, message));
+        }
+        found.insert(stem, item);
+    }
+    Ok(found)
+}
+
+/// The `.yaml` files of a directory, sorted; none when it is not there.
+pub fn yaml_files(dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    if !dir.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries =
+        std::fs::read_dir(dir).map_err(|e| ConfigError::new(dir, format!("cannot list: {e}")))?;
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,149 @@
+//! A registration: the decision rule of a test, filled in before its runs
+//! (paper: Table 1, Table 6, App. E.5, E.11).
+//!
+//! A run is bound to a registration by the SHA-256 of the file's bytes, which
+//! its `meta.json` carries; the file is hashed as it lies, never re-serialised.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::yaml::{self, ConfigError};
+use crate::hash::sha256_hex;
+
+/// A registration as `configs/registrations/<name>.yaml` states it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registration {
+    /// Its name; equals the file's stem.
+    pub name: String,
+    /// What its verdicts are worth.
+    pub status: Status,
+    /// Why it has that status, for readers.
+    #[serde(default)]
+    pub because: Option<String>,
+    /// The cell it is for.
+    pub cell: String,
+    /// lambda_ref, the all-miss session rate the rule calls lambda_miss, sessions/s.
+    pub lambda_ref_per_s: f64,
+    /// The cell's measured all-miss prefill rate, uncached tokens/s.
+    pub all_miss_tokens_per_s: f64,
+    /// The rates under test, multiples of `lambda_ref_per_s`.
+    pub rates: Vec<f64>,
+    /// n_cap, the gate of the CAPPED arm, sessions.
+    pub cap: u64,
+    /// The thresholds.
+    #[serde(default)]
+    pub rule: PairedThresholds,
+    /// Where each value comes from.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
+}
+
+/// What a registration's verdicts are worth (App. E.11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Status {
+    /// Binds a test: its verdicts are decisive for the runs bound to it.
+    Filled,
+    /// Filled after the runs, or derived from another; never decisive.
+    Exploratory,
+    /// The fill could not place the test; it judges nothing.
+    Incomplete,
+}
+
+impl Status {
+    /// The word used in files and outputs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Filled => "FILLED",
+            Self::Exploratory => "EXPLORATORY",
+            Self::Incomplete => "INCOMPLETE",
+        }
+    }
+}
+
+/// Thresholds of the paired test; the published ones where a file states none (Table 6).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PairedThresholds {
+    /// TRAPPED: uncached token rate over the all-miss rate within 1 +- this.
+    pub token_rate_tolerance: f64,
+    /// TRAPPED: backlog slope above this times (lambda - lambda_ref).
+    pub slope_factor: f64,
+    /// RECOVERED: hit fraction above this.
+    pub recovered_hit_above: f64,
+    /// RECOVERED: outstanding below this, sessions.
+    pub recovered_outstanding_below: f64,
+    /// Stuck, for model F: follow-up hit fraction below this (App. B).
+    pub stuck_follow_up_hit_below: f64,
+    /// A rate passes in at least this many seeds ...
+    pub seeds_passing: u64,
+    /// ... of so many, and in the same share of more.
+    pub seeds_at_least: u64,
+}
+
+impl Default for PairedThresholds {
+    fn default() -> Self {
+        Self {
+            token_rate_tolerance: 0.15,
+            slope_factor: 0.5,
+            recovered_hit_above: 0.8,
+            recovered_outstanding_below: 20.0,
+            stuck_follow_up_hit_below: 0.2,
+            seeds_passing: 2,
+            seeds_at_least: 3,
+        }
+    }
+}
+
+/// A registration with the file it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegistrationFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// SHA-256 of its bytes: what binds a run to it.
+    pub sha256: String,
+    /// What it says.
+    pub registration: Registration,
+}
+
+impl RegistrationFile {
+    /// Reads, hashes and checks a registration.
+    ///
+    /// # Errors
+    /// As [`yaml::load`], and when a value makes no sense.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let bytes =
+            std::fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| ConfigError::new(path, "not UTF-8"))?;
+        let registration: Registration = yaml::parse(path, text)?;
+        registration.check().map_err(|message| ConfigError::new(path, message))?;
+        Ok(Self { path: path.into(), sha256: sha256_hex(&bytes), registration })
+    }
+}
+
+impl Registration {
+    fn check(&self) -> Result<(), String> {
+        let rule = &self.rule;
+        let positive = [
+            ("lambda_ref_per_s", self.lambda_ref_per_s),
+            ("all_miss_tokens_per_s", self.all_miss_tokens_per_s),
+            ("cap", self.cap as f64),
+            ("rule.token_rate_tolerance", rule.token_rate_tolerance),
+            ("rule.slope_factor", rule.slope_factor),
+            ("rule.seeds_passing", rule.seeds_passing as f64),
+        ];
+        if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
+            return Err(format!("{name}: expected a positive number, found {x}"));
+        }
+        if let Some(rate) = self.rates.iter().find(|r| **r <= 0.0) {
+            return Err(format!("rates: expected positive multiples of lambda_ref, found {rate}"));
+        }
+        if rule.seeds_at_least < rule.seeds_passing {
+            return Err("rule.seeds_at_least: expected at least seeds_passing".into());
+        }
+        Ok(())
+    }
+}

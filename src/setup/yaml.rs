@@ -1,0 +1,133 @@
+//! Reading YAML strictly: unknown keys, repeated keys and numbers that are not
+//! finite are errors that name the file, the line and the column.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_yaml::Value;
+
+/// A configuration file that cannot be used, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", at(path, *line, *column))]
+pub struct ConfigError {
+    /// The file that was read.
+    pub path: PathBuf,
+    /// 1-based line, when the parser knows it.
+    pub line: Option<usize>,
+    /// 1-based column, when the parser knows it.
+    pub column: Option<usize>,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl ConfigError {
+    /// An error about the file as a whole.
+    pub fn new(path: &Path, message: impl Into<String>) -> Self {
+        Self { path: path.into(), line: None, column: None, message: message.into() }
+    }
+
+    fn from_yaml(path: &Path, error: &serde_yaml::Error) -> Self {
+        let location = error.location();
+        Self {
+            path: path.into(),
+            line: location.as_ref().map(|l| l.line()),
+            column: location.as_ref().map(|l| l.column()),
+            message: without_location(&error.to_string()),
+        }
+    }
+}
+
+/// `file`, `file:line` or `file:line:column`.
+fn at(path: &Path, line: Option<usize>, column: Option<usize>) -> String {
+    match (line, column) {
+        (Some(line), Some(column)) => format!("{}:{line}:{column}", path.display()),
+        (Some(line), None) => format!("{}:{line}", path.display()),
+        _ => path.display().to_string(),
+    }
+}
+
+/// The parser repeats the location at the end of its message; we print it first.
+fn without_location(message: &str) -> String {
+    match message.rfind(" at line ") {
+        Some(end) => message[..end].to_owned(),
+        None => message.to_owned(),
+    }
+}
+
+/// Reads a YAML file into `T`.
+///
+/// # Errors
+/// The file cannot be read, is not UTF-8 or not YAML, has an unknown or a
+/// repeated key, lacks a key, or holds `.nan` or `.inf`.
+pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
+    let bytes = fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|e| ConfigError::new(path, format!("not UTF-8 after byte {}", e.valid_up_to())))?;
+    parse(path, text)
+}
+
+/// Parses YAML text; `path` is only named in errors.
+///
+/// # Errors
+/// As for [`load`].
+pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // The untyped pass is the one that rejects repeated keys in maps.
+    let value: Value = serde_yaml::from_str(text).map_err(|e| ConfigError::from_yaml(path, &e))?;
+    if let Some(place) = first_non_finite(&value, "") {
+        return Err(ConfigError::new(path, format!("{place}: a number must be finite")));
+    }
+    serde_yaml::from_str(text).map_err(|e| ConfigError::from_yaml(path, &e))
+}
+
+fn first_non_finite(value: &Value, place: &str) -> Option<String> {
+    match value {
+        Value::Number(n) => n.as_f64().filter(|x| !x.is_finite()).map(|_| place.to_owned()),
+        Value::Sequence(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(i, item)| first_non_finite(item, &format!("{place}[{i}]"))),
+        Value::Mapping(entries) => entries.iter().find_map(|(key, item)| {
+            let key = key.as_str().unwrap_or("?");
+            let place = if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
+            first_non_finite(item, &place)
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn read(text: &str) -> Result<BTreeMap<String, f64>, ConfigError> {
+        parse(Path::new("x.yaml"), text)
+    }
+
+    #[test]
+    fn a_repeated_key_is_an_error_even_in_a_map() {
+        assert!(read("a: 1\na: 2\n").unwrap_err().to_string().contains("duplicate"));
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_named() {
+        assert_eq!(
+            read("a: .inf\n").unwrap_err().to_string(),
+            "x.yaml: a: a number must be finite"
+        );
+    }
+
+    #[test]
+    fn an_error_names_line_and_column_once() {
+        let error = read("a: 1\nb: word\n").unwrap_err();
+        assert_eq!(error.line, Some(2));
+        assert!(!error.message.contains("at line"), "{error}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_accepted() {
+        assert_eq!(read("\u{feff}a: 1\n").unwrap()["a"], 1.0);
+    }
+}

@@ -1,0 +1,207 @@
+//! Derived tables: typed rows with a unit per column and sources per row.
+//!
+//! One file per table under `table/`. A table is built from measurements and
+//! verdicts, and rendered here: csv, JSON and Markdown come from the same cells,
+//! with the same stated digits.
+
+pub mod calibration;
+pub mod closed_curve;
+pub mod from_empty;
+pub mod paired;
+pub mod runs;
+pub mod trap_check;
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value as Json};
+
+use crate::run::SourceFile;
+
+/// One column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Its name in csv and JSON, with the unit where it has one.
+    pub name: &'static str,
+    /// Its unit; empty for words and ratios.
+    pub unit: &'static str,
+}
+
+/// One value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Words.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number, with the digits after the point it is printed with.
+    Number(f64, usize),
+    /// The data cannot say.
+    Unknown,
+    /// The question does not arise for this row.
+    Empty,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What identifies it within its table.
+    pub key: String,
+    /// A value per column.
+    pub cells: Vec<Cell>,
+    /// The files it was computed from.
+    pub sources: Vec<SourceFile>,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name: a file stem.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, in the order they are printed.
+    pub rows: Vec<Row>,
+}
+
+impl Cell {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A number that may be unknown.
+    pub fn known(value: Option<f64>, digits: usize) -> Self {
+        value.map_or(Self::Unknown, |x| Self::Number(x, digits))
+    }
+
+    /// A number that may not apply.
+    pub fn optional(value: Option<f64>, digits: usize) -> Self {
+        value.map_or(Self::Empty, |x| Self::Number(x, digits))
+    }
+
+    /// As it is printed everywhere.
+    pub fn print(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(n) => n.to_string(),
+            Self::Number(x, digits) => fixed(*x, *digits),
+            Self::Unknown => "unknown".into(),
+            Self::Empty => String::new(),
+        }
+    }
+
+    fn json(&self) -> Option<Json> {
+        match self {
+            Self::Text(text) => Some(Json::from(text.as_str())),
+            Self::Count(n) => Some(Json::from(*n)),
+            // The printed digits, so that every form of a table says the same.
+            Self::Number(..) => self.print().parse::<f64>().ok().map(Json::from),
+            Self::Unknown => Some(Json::Null),
+            Self::Empty => None,
+        }
+    }
+}
+
+/// A number with stated digits; never a negative zero.
+pub fn fixed(x: f64, digits: usize) -> String {
+    let text = format!("{x:.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|b| b == b'0' || b == b'.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+impl Table {
+    /// The table as csv: header, rows, LF.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::new();
+        csv_line(&mut out, self.columns.iter().map(|c| c.name.to_owned()));
+        for row in &self.rows {
+            csv_line(&mut out, row.cells.iter().map(Cell::print));
+        }
+        out
+    }
+
+    /// The rows as JSON objects: `null` is unknown, a missing key does not apply.
+    pub fn to_json(&self) -> Json {
+        let object = |row: &Row| {
+            let pairs = self.columns.iter().zip(&row.cells);
+            pairs
+                .filter_map(|(column, cell)| cell.json().map(|v| (column.name.to_owned(), v)))
+                .collect::<Map<_, _>>()
+        };
+        self.rows.iter().map(|row| Json::Object(object(row))).collect()
+    }
+
+    /// The table in Markdown, with units under the names.
+    pub fn to_markdown(&self) -> String {
+        let mut out = format!("**{}**\n\n|", self.title);
+        for column in &self.columns {
+            let _ = write!(out, " {} |", column.heading().replace('\n', " "));
+        }
+        out.push_str("\n|");
+        out.push_str(&"---|".repeat(self.columns.len()));
+        out.push('\n');
+        for row in &self.rows {
+            out.push('|');
+            for cell in &row.cells {
+                let _ = write!(out, " {} |", cell.print().replace('|', "\\|"));
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl Column {
+    /// Name and unit for readers, on two lines.
+    pub fn heading(&self) -> String {
+        let words = self.name.replace('_', " ");
+        if self.unit.is_empty() { words } else { format!("{words}\n({})", self.unit) }
+    }
+}
+
+/// Appends one csv line, quoting what has to be.
+pub fn csv_line(out: &mut String, fields: impl Iterator<Item = String>) {
+    for (i, field) in fields.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        if field.contains([',', '"', '\n', '\r']) {
+            let _ = write!(out, "\"{}\"", field.replace('"', "\"\""));
+        } else {
+            out.push_str(&field);
+        }
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rounded_zero_has_no_sign() {
+        assert_eq!(fixed(-0.00001, 4), "0.0000");
+        assert_eq!(fixed(-0.00006, 4), "-0.0001");
+        assert_eq!(fixed(-0.0, 0), "0");
+    }
+
+    #[test]
+    fn unknown_and_not_applicable_differ_in_every_form() {
+        let table = Table {
+            name: "t".into(),
+            title: "t".into(),
+            columns: vec![Column { name: "a", unit: "" }, Column { name: "b", unit: "s" }],
+            rows: vec![Row {
+                key: "r".into(),
+                cells: vec![Cell::Unknown, Cell::Empty],
+                sources: Vec::new(),
+            }],
+        };
+        assert_eq!(table.to_csv(), "a,b\nunknown,\n");
+        assert_eq!(table.to_json().to_string(), r#"[{"a":null}]"#);
+    }
+}

@@ -1,0 +1,76 @@
+//! The all-miss capacity: cache-off runs and the cost of a turn fitted to each
+//! (App. E.3's E0a).
+
+use std::collections::BTreeMap;
+
+use crate::analysis::ScoredRun;
+use crate::setup::Configs;
+
+use super::{Cell, Column, Row, Table};
+
+const COLUMNS: &[Column] = &[
+    Column { name: "run", unit: "" },
+    Column { name: "source", unit: "" },
+    Column { name: "cell", unit: "" },
+    Column { name: "population", unit: "sessions" },
+    Column { name: "seed", unit: "" },
+    Column { name: "turns_per_s", unit: "turns/s" },
+    Column { name: "mean_prompt_tokens", unit: "tokens" },
+    Column { name: "uncached_tokens_per_s", unit: "tokens/s" },
+    Column { name: "completions_per_s", unit: "sessions/s" },
+    Column { name: "turns_based_sessions_per_s", unit: "sessions/s" },
+    Column { name: "token_based_sessions_per_s", unit: "sessions/s" },
+    Column { name: "fixed_s", unit: "s" },
+    Column { name: "per_token_us", unit: "us/token" },
+    Column { name: "residual_rms_s", unit: "s per bin" },
+    Column { name: "bins", unit: "" },
+];
+
+/// The table of cache-off runs.
+pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
+    let session: BTreeMap<&str, (f64, f64)> = configs
+        .cells
+        .keys()
+        .filter_map(|name| configs.of_cell(name).map(|(_, workload, _)| (name, workload)))
+        .map(|(name, workload)| {
+            let means = crate::model::SessionMeans::of(workload);
+            (name.as_str(), (means.mean_turns, means.session_prompt_tokens()))
+        })
+        .collect();
+    let row = |run: &ScoredRun| {
+        let fit = run.turn_cost.as_ref()?;
+        let window = run.measures.window.as_ref()?;
+        let (mean_turns, session_tokens) = *session.get(run.meta.cell.as_str())?;
+        // The cache is off: every prompt token is computed, said so or not.
+        let tokens_per_s = window.mean_prompt_tokens? * window.turns_per_s;
+        let mut cells = vec![
+            Cell::text(run.dir.display().to_string()),
+            Cell::text(run.meta.source.word()),
+            Cell::text(&run.meta.cell),
+            run.meta.population.map_or(Cell::Empty, Cell::Count),
+            Cell::Count(run.meta.seed),
+            Cell::Number(window.turns_per_s, 3),
+            Cell::known(window.mean_prompt_tokens, 0),
+            Cell::Number(tokens_per_s, 0),
+            Cell::Number(window.completions_per_s, 4),
+            Cell::Number(window.turns_per_s / mean_turns, 4),
+            Cell::Number(tokens_per_s / session_tokens, 4),
+        ];
+        match fit {
+            Ok(fit) => cells.extend([
+                Cell::Number(fit.fixed_s, 5),
+                Cell::Number(fit.per_token_s * 1e6, 2),
+                Cell::Number(fit.residual_rms_s, 3),
+                Cell::Count(fit.bins as u64),
+            ]),
+            Err(_) => cells.extend(vec![Cell::Unknown; 4]),
+        }
+        Some(Row { key: run.dir.display().to_string(), cells, sources: run.sources.clone() })
+    };
+    Table {
+        name: "calibration".into(),
+        title: "All-miss capacity: cache-off runs and the fitted cost of a turn".into(),
+        columns: COLUMNS.to_vec(),
+        rows: runs.iter().filter_map(row).collect(),
+    }
+}

@@ -1,0 +1,138 @@
+//! One row per run: what was measured over its window and how it was judged.
+
+use crate::analysis::ScoredRun;
+
+use super::{Cell, Column, Row, Table};
+
+const COLUMNS: &[Column] = &[
+    Column { name: "run", unit: "" },
+    Column { name: "source", unit: "" },
+    Column { name: "cell", unit: "" },
+    Column { name: "arm", unit: "" },
+    Column { name: "rate_multiple", unit: "lambda_ref" },
+    Column { name: "population", unit: "sessions" },
+    Column { name: "seed", unit: "" },
+    Column { name: "state", unit: "" },
+    Column { name: "registration", unit: "" },
+    Column { name: "stuck", unit: "" },
+    Column { name: "window_start_s", unit: "s" },
+    Column { name: "window_end_s", unit: "s" },
+    Column { name: "hit_fraction", unit: "" },
+    Column { name: "follow_up_hit_fraction", unit: "" },
+    Column { name: "uncached_tokens_per_s", unit: "tokens/s" },
+    Column { name: "uncached_over_all_miss", unit: "" },
+    Column { name: "backlog_mean_sessions", unit: "sessions" },
+    Column { name: "backlog_slope_per_s", unit: "sessions/s" },
+    Column { name: "slope_threshold_per_s", unit: "sessions/s" },
+    Column { name: "outstanding_end_sessions", unit: "sessions" },
+    Column { name: "hit_fraction_end", unit: "" },
+    Column { name: "completions_per_s", unit: "sessions/s" },
+    Column { name: "realized_base_arrivals_per_s", unit: "sessions/s" },
+    Column { name: "mean_prompt_tokens", unit: "tokens" },
+    Column { name: "gap_median_s", unit: "s" },
+    Column { name: "gap_slope", unit: "s/s" },
+    Column { name: "churn_tokens_per_s", unit: "tokens/s" },
+    Column { name: "turnover_s", unit: "s" },
+    Column { name: "gap_over_turnover", unit: "" },
+    Column { name: "latency_median_s", unit: "s" },
+    Column { name: "latency_p90_s", unit: "s" },
+    Column { name: "sessions_arrived", unit: "sessions" },
+    Column { name: "sessions_completed", unit: "sessions" },
+    Column { name: "sessions_unfinished", unit: "sessions" },
+    Column { name: "sessions_held_at_gate", unit: "sessions" },
+    Column { name: "gate_hold_mean_s", unit: "s" },
+];
+
+/// The table of runs.
+pub fn table(runs: &[ScoredRun]) -> Table {
+    Table {
+        name: "runs".into(),
+        title: "Runs: measurements over the window, and the state under the paired test".into(),
+        columns: COLUMNS.to_vec(),
+        rows: runs.iter().map(row).collect(),
+    }
+}
+
+fn row(run: &ScoredRun) -> Row {
+    let key = run.dir.display().to_string();
+    let mut cells = identity(run, &key);
+    cells.extend(over_window(run));
+    cells.extend(over_run(run));
+    Row { key, cells, sources: run.sources.clone() }
+}
+
+fn identity(run: &ScoredRun, key: &str) -> Vec<Cell> {
+    let meta = &run.meta;
+    let stuck = run.load.map(|_| match run.stuck {
+        Some(true) => Cell::text("yes"),
+        Some(false) => Cell::text("no"),
+        None => Cell::Unknown,
+    });
+    vec![
+        Cell::text(key),
+        Cell::text(meta.source.word()),
+        Cell::text(&meta.cell),
+        Cell::text(&meta.arm),
+        Cell::optional(meta.rate.multiple, 2),
+        meta.population.map_or(Cell::Empty, Cell::Count),
+        Cell::Count(meta.seed),
+        run.state.as_ref().map_or(Cell::Empty, |s| Cell::text(s.state.word())),
+        run.state.as_ref().map_or(Cell::Empty, |_| Cell::text(run.binding.words())),
+        stuck.unwrap_or(Cell::Empty),
+        Cell::Number(run.measures.window_span.start_s, 0),
+        Cell::Number(run.measures.window_span.end_s, 0),
+    ]
+}
+
+/// The clause's threshold on the backlog slope, where the run is judged.
+fn slope_threshold(run: &ScoredRun) -> Option<f64> {
+    let clause = run.state.as_ref()?.trapped.iter().find(|c| c.quantity == "backlog slope")?;
+    match clause.needs {
+        crate::rule::Comparison::Above(threshold) => Some(threshold),
+        _ => None,
+    }
+}
+
+fn over_window(run: &ScoredRun) -> Vec<Cell> {
+    let (Some(w), Some(last)) = (&run.measures.window, &run.measures.last) else {
+        return vec![Cell::Unknown; 19];
+    };
+    let all_miss = run.state.as_ref().and(run.load).map(|l| l.all_miss_tokens_per_s);
+    let token_ratio = match (w.uncached_tokens_per_s, all_miss) {
+        (Some(rate), Some(reference)) => Cell::Number(rate / reference, 3),
+        (None, Some(_)) => Cell::Unknown,
+        (_, None) => Cell::Empty,
+    };
+    vec![
+        Cell::known(w.hits.value(), 3),
+        Cell::known(w.follow_up_hits.value(), 3),
+        Cell::known(w.uncached_tokens_per_s, 0),
+        token_ratio,
+        Cell::Number(w.backlog_mean, 1),
+        Cell::known(w.backlog_slope_per_s, 4),
+        Cell::optional(slope_threshold(run), 4),
+        Cell::Number(last.outstanding_mean, 1),
+        Cell::known(last.hits.value(), 3),
+        Cell::Number(w.completions_per_s, 4),
+        Cell::Number(w.base_arrivals_per_s, 4),
+        Cell::known(w.mean_prompt_tokens, 0),
+        Cell::known(w.gap_median_s, 2),
+        Cell::known(w.gap_slope, 4),
+        Cell::known(w.churn_tokens_per_s, 0),
+        Cell::known(w.turnover_s, 2),
+        Cell::known(w.gap_over_turnover, 3),
+        Cell::known(w.latency_median_s, 2),
+        Cell::known(w.latency_p90_s, 2),
+    ]
+}
+
+fn over_run(run: &ScoredRun) -> Vec<Cell> {
+    let whole = &run.measures.whole;
+    vec![
+        Cell::Count(whole.sessions_arrived),
+        Cell::Count(whole.sessions_completed),
+        Cell::Count(whole.sessions_unfinished),
+        Cell::Count(whole.sessions_held),
+        Cell::optional(whole.held_mean_s, 1),
+    ]
+}
