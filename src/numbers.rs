@@ -172,15 +172,17 @@ fn numbers_of(made: &Made, places: &impl Fn(&[SourceFile]) -> Vec<usize>) -> Vec
         for row in &table.rows {
             let sources = places(&row.sources);
             let cells = table.columns.iter().zip(&row.cells);
-            numbers.extend(cells.filter(|(_, cell)| **cell != Cell::Empty).map(
-                |(column, cell)| NumberEntry {
-                    id: format!("{}.{}.{}", table.name, row.key, column.name),
-                    analysis: analysis.clone(),
-                    value: cell.print(),
-                    unit: column.unit.to_owned(),
-                    sources: sources.clone(),
-                },
-            ));
+            numbers.extend(
+                cells.filter(|(column, cell)| !column.is_key && **cell != Cell::Empty).map(
+                    |(column, cell)| NumberEntry {
+                        id: format!("{}.{}.{}", table.name, row.key, column.name),
+                        analysis: analysis.clone(),
+                        value: cell.print(),
+                        unit: column.unit.to_owned(),
+                        sources: sources.clone(),
+                    },
+                ),
+            );
         }
     }
     numbers

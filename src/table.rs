@@ -24,6 +24,8 @@ pub struct Column {
     pub name: &'static str,
     /// Its unit; empty for words and ratios.
     pub unit: &'static str,
+    /// Whether it says which row this is, rather than what was found.
+    pub is_key: bool,
 }
 
 /// One value.
@@ -156,6 +158,16 @@ impl Table {
 }
 
 impl Column {
+    /// A column of findings.
+    pub const fn new(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, is_key: false }
+    }
+
+    /// A column that says which row this is.
+    pub const fn key(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, is_key: true }
+    }
+
     /// Name and unit for readers, on two lines.
     pub fn heading(&self) -> String {
         let words = self.name.replace('_', " ");
@@ -194,7 +206,7 @@ mod tests {
         let table = Table {
             name: "t".into(),
             title: "t".into(),
-            columns: vec![Column { name: "a", unit: "" }, Column { name: "b", unit: "s" }],
+            columns: vec![Column::new("a", ""), Column::new("b", "s")],
             rows: vec![Row {
                 key: "r".into(),
                 cells: vec![Cell::Unknown, Cell::Empty],

@@ -167,8 +167,7 @@ fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Score
     };
     let checks = match (stuck, &measures.window, load) {
         (Some(true), Some(window), Some(load)) => {
-            let (lambda, lambda_ref) = (load.lambda_per_s, load.lambda_ref_per_s);
-            trap_checks(&run, window, lambda, lambda_ref, cell, workload).map_err(|e| e.to_string())
+            trap_checks(&run, window, load.lambda_per_s, cell, workload).map_err(|e| e.to_string())
         }
         _ => Ok(Vec::new()),
     };

@@ -38,17 +38,17 @@ pub struct Args {
 }
 
 const COLUMNS: &[Column] = &[
-    Column { name: "cell", unit: "" },
-    Column { name: "arm", unit: "" },
-    Column { name: "rate_multiple", unit: "lambda_ref" },
-    Column { name: "population", unit: "sessions" },
-    Column { name: "seed", unit: "" },
-    Column { name: "status", unit: "" },
-    Column { name: "duration_s", unit: "s" },
-    Column { name: "sessions", unit: "sessions" },
-    Column { name: "turns", unit: "turns" },
-    Column { name: "source", unit: "" },
-    Column { name: "run", unit: "" },
+    Column::key("cell", ""),
+    Column::key("arm", ""),
+    Column::key("rate_multiple", "lambda_ref"),
+    Column::key("population", "sessions"),
+    Column::key("seed", ""),
+    Column::key("status", ""),
+    Column::new("duration_s", "s"),
+    Column::new("sessions", "sessions"),
+    Column::new("turns", "turns"),
+    Column::key("source", ""),
+    Column::key("run", ""),
 ];
 
 const MOST_SHOWN: usize = 10;

@@ -145,7 +145,8 @@ fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Value {
 
 fn as_text(scoring: &Scoring, verdicts: &[CellVerdict]) -> String {
     let mut out = String::new();
-    let judged: Vec<_> = scoring.runs.iter().filter(|run| run.state.is_some()).collect();
+    let ordered = in_reading_order(&scoring.runs);
+    let judged: Vec<_> = ordered.iter().filter(|run| run.state.is_some()).copied().collect();
     if !judged.is_empty() {
         out += "Runs under the paired test's rule\n";
         out += &states(&judged);
@@ -155,13 +156,27 @@ fn as_text(scoring: &Scoring, verdicts: &[CellVerdict]) -> String {
         out += "\nOther runs, measured over their window\n";
         out += &measured(&others);
     }
-    for run in scoring.runs.iter().filter(|run| run.stuck == Some(true)) {
+    for run in ordered.iter().filter(|run| run.stuck == Some(true)) {
         out += &trap_check(run);
     }
     for verdict in verdicts {
         out += &paired(verdict);
     }
     out
+}
+
+/// By cell, arm, rate and seed, which is how a test is read.
+fn in_reading_order(runs: &[ScoredRun]) -> Vec<&ScoredRun> {
+    let mut ordered: Vec<&ScoredRun> = runs.iter().collect();
+    ordered.sort_by(|a, b| {
+        let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.arm.clone());
+        let rate = |r: &ScoredRun| r.meta.rate.multiple.unwrap_or(0.0);
+        key(a)
+            .cmp(&key(b))
+            .then(rate(a).total_cmp(&rate(b)))
+            .then((a.meta.population, a.meta.seed).cmp(&(b.meta.population, b.meta.seed)))
+    });
+    ordered
 }
 
 fn states(runs: &[&ScoredRun]) -> String {
@@ -303,20 +318,21 @@ fn trap_check(run: &ScoredRun) -> String {
         Ok(checks) => checks,
         Err(why) => return out + &format!("no check: {why}\n"),
     };
+    let (Some(window), Some(load)) = (&run.measures.window, run.load) else { return out };
     for check in checks {
+        let lines = check.lines(window, load.lambda_ref_per_s);
         out += &format!(
-            "model F with {} calibration: speed {}, lambda_miss {} sessions/s, rho {}\n",
+            "model F with {}: speed {}, lambda_miss {} sessions/s, rho {}\n",
             check.calibration.words(),
             fixed(check.speed, 4),
             fixed(check.lambda_miss_per_s, 4),
             fixed(check.rho, 3)
         );
-        if check.lines.is_empty() {
+        if lines.is_empty() {
             out += "  model F drains at this load: nothing to compare\n";
             continue;
         }
-        let rows: Vec<Vec<Cell>> = check
-            .lines
+        let rows: Vec<Vec<Cell>> = lines
             .iter()
             .map(|line| {
                 vec![

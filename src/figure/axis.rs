@@ -175,7 +175,7 @@ impl FittedAxis {
             let half = 0.5 * tick.label.width_pt(SMALL_PT);
             match place {
                 _ if tick.label.is_empty() => {}
-                Some(at) if at - half >= free_from => free_from = at + half + 2.0,
+                Some(at) if at - half >= free_from => free_from = at + half + 4.0,
                 _ => tick.label = Label::default(),
             }
         }

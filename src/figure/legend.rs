@@ -31,6 +31,7 @@ pub enum Sample {
 const SAMPLE_PT: f64 = 17.0;
 const AFTER_SAMPLE_PT: f64 = 3.0;
 const APART_PT: f64 = 11.0;
+const SIDE_GAP_PT: f64 = 6.0;
 const ROW_PT: f64 = SMALL_PT + 3.5;
 
 impl Entry {
@@ -70,19 +71,37 @@ pub fn draw(on: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
         let baseline = top + i as f64 * ROW_PT + SMALL_PT;
         let mut x = 0.5 * (on.width_pt - row_width(row));
         for entry in *row {
-            let sample = Frame {
-                left: x,
-                right: x + entry.sample_pt(),
-                top: baseline - 0.66 * SMALL_PT,
-                bottom: baseline,
-            };
-            draw_sample(on, entry.sample, sample);
-            let at = (sample.right + AFTER_SAMPLE_PT, baseline);
-            on.text(&entry.label, at, Anchor::Start, (SMALL_PT, INK));
+            draw_entry(on, entry, x, baseline);
             x += entry.width_pt() + APART_PT;
         }
     }
     top + rows.len() as f64 * ROW_PT
+}
+
+/// Room that entries beside a panel need, pt.
+pub fn side_width_pt(entries: &[Entry]) -> f64 {
+    let widest = entries.iter().map(Entry::width_pt).fold(0.0, f64::max);
+    if entries.is_empty() { 0.0 } else { SIDE_GAP_PT + widest }
+}
+
+/// Draws entries beside a panel, one below the other, from this corner on.
+pub fn draw_beside(on: &mut Drawing, entries: &[Entry], (left, top): (f64, f64)) {
+    for (i, entry) in entries.iter().enumerate() {
+        let baseline = top + i as f64 * ROW_PT + SMALL_PT;
+        draw_entry(on, entry, left + SIDE_GAP_PT, baseline);
+    }
+}
+
+fn draw_entry(on: &mut Drawing, entry: &Entry, left: f64, baseline: f64) {
+    let sample = Frame {
+        left,
+        right: left + entry.sample_pt(),
+        top: baseline - 0.66 * SMALL_PT,
+        bottom: baseline,
+    };
+    draw_sample(on, entry.sample, sample);
+    let at = (sample.right + AFTER_SAMPLE_PT, baseline);
+    on.text(&entry.label, at, Anchor::Start, (SMALL_PT, INK));
 }
 
 fn draw_sample(on: &mut Drawing, sample: Sample, frame: Frame) {

@@ -53,6 +53,8 @@ pub struct Points {
 pub enum Marker {
     /// A filled disc.
     Disc,
+    /// A smaller filled disc with a white rim, for many points close together.
+    Dot,
     /// An open disc.
     Ring,
     /// A larger open disc, around another marker.

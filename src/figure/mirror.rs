@@ -23,6 +23,10 @@ pub struct Mirror {
     pub series: Vec<MirrorSeries>,
     /// All-miss capacities, in multiples of the reference rate.
     pub capacities: Vec<f64>,
+    /// What the predictions are, for example "frozen"; may be empty.
+    pub predicted_status: String,
+    /// What the measurements are, for example "blind"; may be empty.
+    pub measured_status: String,
     /// First time shown, s.
     pub from_s: f64,
     /// Length of the bins, s.
@@ -59,19 +63,19 @@ const KINDS: [(MirrorKind, &str, &str, Stroke); 3] = [
     (
         MirrorKind::Standard,
         "standard_measured",
-        "standard workload, measured",
+        "standard, measured",
         Stroke::new(PALE, SEED_PT, SOLID),
     ),
     (
         MirrorKind::Predicted,
         "step_capped_predicted",
-        "step-capped, model F (frozen)",
+        "step-capped, model F",
         Stroke::new(BLUE, 0.9, DASHED),
     ),
     (
         MirrorKind::Measured,
         "step_capped_measured",
-        "step-capped, measured (blind)",
+        "step-capped, measured",
         Stroke::new(ORANGE, 0.9, SOLID),
     ),
 ];
@@ -83,7 +87,16 @@ pub fn mirror(input: &Mirror) -> Figure {
     let mut legend: Vec<_> = KINDS
         .iter()
         .filter(|kind| count(kind.0) > 0)
-        .map(|kind| Entry::line(kind.3, format!("{} ({})", kind.2, count(kind.0))))
+        .map(|kind| {
+            let status = match kind.0 {
+                MirrorKind::Standard => "",
+                MirrorKind::Predicted => input.predicted_status.as_str(),
+                MirrorKind::Measured => input.measured_status.as_str(),
+            };
+            let comma = if status.is_empty() { "" } else { ", " };
+            let label = format!("{}{comma}{status} ({})", kind.2, count(kind.0));
+            Entry::line(kind.3, label)
+        })
         .collect();
     if !input.capacities.is_empty() {
         let values: Vec<_> = input.capacities.iter().map(|c| format!("{c:.3}")).collect();

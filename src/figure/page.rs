@@ -51,15 +51,16 @@ impl Page {
             top = legend::draw(&mut drawing, &self.legend, top) + AFTER_LEGEND_PT;
         }
         let columns = self.columns();
-        for row in &self.rows {
-            top = draw_row(&mut drawing, row, &columns, top) + BETWEEN_PT;
+        for (i, row) in self.rows.iter().enumerate() {
+            let between = if i > 0 { BETWEEN_PT } else { 0.0 };
+            top = draw_row(&mut drawing, row, &columns, top + between);
         }
-        drawing.height_pt = self.draw_footer(&mut drawing, top - BETWEEN_PT) + MARGIN_PT;
+        drawing.height_pt = self.draw_footer(&mut drawing, top) + MARGIN_PT;
         drawing
     }
 
-    /// The left and right edges of each column's frames: all frames equally wide.
-    fn columns(&self) -> Vec<(f64, f64)> {
+    /// Where each column's frames are: all equally wide.
+    fn columns(&self) -> Vec<Column> {
         let count = self.rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
         let lefts: Vec<_> = (0..count).map(|i| self.widest(i, left_pt)).collect();
         let mut frame_pt = self.width_pt / count.max(1) as f64;
@@ -69,15 +70,24 @@ impl Page {
             let gaps = BETWEEN_PT * count.saturating_sub(1) as f64 + 2.0 * MARGIN_PT;
             let taken = lefts.iter().chain(&rights).sum::<f64>() + gaps;
             frame_pt = ((self.width_pt - taken) / count.max(1) as f64).max(10.0);
-            rights = (0..count).map(|i| self.widest(i, |p, _| right_pt(p, frame_pt))).collect();
+            rights = (0..count).map(|i| self.right_pt(i, frame_pt)).collect();
         }
         let mut x = MARGIN_PT;
-        let place = |(left, right): (&f64, &f64)| {
-            let start = x + left;
-            x = start + frame_pt + right + BETWEEN_PT;
-            (start, start + frame_pt)
+        let place = |(i, (left_pt, right_pt)): (usize, (&f64, &f64))| {
+            let left = x + left_pt;
+            x = left + frame_pt + right_pt + BETWEEN_PT;
+            let beside_pt = self.widest(i, |panel, _| panel.level_names_pt());
+            Column { left, right: left + frame_pt, beside_pt }
         };
-        lefts.iter().zip(&rights).map(place).collect()
+        lefts.iter().zip(&rights).enumerate().map(place).collect()
+    }
+
+    /// Room right of a column's frames: names of levels and legends, or a tick label's overhang.
+    fn right_pt(&self, column: usize, frame_pt: f64) -> f64 {
+        let levels = self.widest(column, |panel, _| panel.level_names_pt());
+        let beside = self.widest(column, |panel, _| panel.beside_pt());
+        let overhang = self.widest(column, |panel, _| panel.fit_x(frame_pt).overhang_pt());
+        overhang.max(levels + beside)
     }
 
     fn widest(&self, column: usize, room: impl Fn(&Panel, f64) -> f64) -> f64 {
@@ -87,9 +97,12 @@ impl Page {
 
     fn draw_footer(&self, on: &mut Drawing, top: f64) -> f64 {
         let mut baseline = top + 2.0;
-        let missing = match self.missing.is_empty() {
+        let empty = self.rows.iter().all(|row| row.panels.is_empty());
+        let nothing = empty.then(|| "every panel".to_owned());
+        let missing: Vec<_> = self.missing.iter().cloned().chain(nothing).collect();
+        let missing = match missing.is_empty() {
             true => Label::default(),
-            false => Label::parse(&format!("Missing: {}.", self.missing.join("; "))),
+            false => Label::parse(&format!("Missing: {}.", missing.join("; "))),
         };
         for (note, colour) in [(&self.source, GREY), (&missing, INK)] {
             if note.is_empty() {
@@ -104,26 +117,31 @@ impl Page {
     }
 }
 
-fn draw_row(on: &mut Drawing, row: &Row, columns: &[(f64, f64)], top: f64) -> f64 {
-    let names_of = |(panel, (left, right)): (&Panel, &(f64, f64))| {
-        names::place(&panel.marks, &panel.fit_x(right - left), right - left)
+/// The left and right edges of a column's frames, and how far from them legends stand, pt.
+struct Column {
+    left: f64,
+    right: f64,
+    beside_pt: f64,
+}
+
+fn draw_row(on: &mut Drawing, row: &Row, columns: &[Column], top: f64) -> f64 {
+    let names_of = |(panel, column): (&Panel, &Column)| {
+        let width = column.right - column.left;
+        names::place(&panel.marks, &panel.fit_x(width), width)
     };
     let names: Vec<_> = row.panels.iter().zip(columns).map(names_of).collect();
     let above = row.panels.iter().zip(&names).zip(columns);
-    let above = above.map(|((panel, names), (left, right))| panel.above_pt(names, right - left));
+    let above = above.map(|((panel, names), c)| panel.above_pt(names, c.right - c.left));
     let above = above.fold(0.0, f64::max);
     let below = row.panels.iter().map(Panel::below_pt).fold(0.0, f64::max);
     let (top, bottom) = (top + above, top + above + row.height_pt);
-    for ((panel, names), &(left, right)) in row.panels.iter().zip(&names).zip(columns) {
-        panel.draw(on, Frame { left, top, right, bottom }, names);
+    for ((panel, names), column) in row.panels.iter().zip(&names).zip(columns) {
+        let frame = Frame { left: column.left, top, right: column.right, bottom };
+        panel.draw(on, frame, names, column.beside_pt);
     }
     bottom + below
 }
 
 fn left_pt(panel: &Panel, height_pt: f64) -> f64 {
     panel.left_pt(&panel.fit_y(height_pt))
-}
-
-fn right_pt(panel: &Panel, frame_pt: f64) -> f64 {
-    panel.right_pt().max(panel.fit_x(frame_pt).overhang_pt())
 }

@@ -7,6 +7,7 @@ use super::axis::{Across, Axis, FittedAxis};
 use super::clip;
 use super::drawing::{Anchor, Drawing, Frame};
 use super::label::Label;
+use super::legend::{self, Entry};
 use super::mark::Mark;
 use super::names::{self, PlacedName};
 use super::plot;
@@ -28,6 +29,8 @@ pub struct Panel {
     pub top: Option<TopAxis>,
     /// What is drawn, from the back to the front.
     pub marks: Vec<Mark>,
+    /// What its lines stand for, when that is said beside the panel and not above all of them.
+    pub beside: Vec<Entry>,
 }
 
 /// An axis along the top that reads x in multiples of a unit.
@@ -42,7 +45,7 @@ pub struct TopAxis {
 impl Panel {
     /// A panel without title and marks.
     pub fn new(x: Axis, y: Axis) -> Self {
-        Self { title: Label::default(), x, y, top: None, marks: Vec::new() }
+        Self { title: Label::default(), x, y, top: None, marks: Vec::new(), beside: Vec::new() }
     }
 
     /// The same panel with a title.
@@ -89,15 +92,18 @@ impl Panel {
         if self.y.labelled { ticks + label } else { TICK_PT }
     }
 
+    /// Room needed right of the names of levels for what stands beside the panel, pt.
+    pub fn beside_pt(&self) -> f64 {
+        legend::side_width_pt(&self.beside)
+    }
+
     /// Room needed right of the frame for the names of levels, pt.
-    pub fn right_pt(&self) -> f64 {
+    pub fn level_names_pt(&self) -> f64 {
         let names = self.marks.iter().filter_map(|mark| match mark {
-            Mark::Level(rule) if !rule.name.is_empty() => {
-                Some(rule.name.width_pt(SMALL_PT) + GAP_PT)
-            }
+            Mark::Level(rule) if !rule.name.is_empty() => Some(&rule.name),
             _ => None,
         });
-        names.fold(0.0, f64::max)
+        names.map(|name| name.width_pt(SMALL_PT) + GAP_PT).fold(0.0, f64::max)
     }
 
     /// Room needed below the frame for tick labels and axis label, pt.
@@ -119,17 +125,23 @@ impl Panel {
     }
 
     fn ledge_pt(&self) -> f64 {
-        if self.top.is_some() { TICK_PT + 2.0 * GAP_PT + SMALL_PT + LABEL_PT } else { 0.0 }
+        match &self.top {
+            Some(top) if top.label.is_empty() => TICK_PT + GAP_PT + SMALL_PT,
+            Some(_) => TICK_PT + 3.0 * GAP_PT + 2.0 * SMALL_PT,
+            None => 0.0,
+        }
     }
 
-    /// Draws the panel into this frame, its names where they were placed.
-    pub fn draw(&self, on: &mut Drawing, frame: Frame, names: &[PlacedName]) {
+    /// Draws the panel into this frame, its names where they were placed, and what stands beside
+    /// it at this distance (pt) from the frame.
+    pub fn draw(&self, on: &mut Drawing, frame: Frame, names: &[PlacedName], beside_pt: f64) {
         let (x, y) = (self.fit_x(frame.width()), self.fit_y(frame.height()));
         let plot = plot::Plot { x: &x, y: &y, frame };
         self.marks.iter().for_each(|mark| plot.draw(on, mark));
         self.draw_x_axis(on, &x, frame);
         self.draw_y_axis(on, &y, frame);
         self.draw_top_axis(on, &x, frame);
+        legend::draw_beside(on, &self.beside, (frame.right + beside_pt, frame.top));
         names::draw(on, names, &frame, frame.top - self.ledge_pt());
         if let Some(shortfall) = self.shortfall() {
             let middle = (0.5 * (frame.left + frame.right), 0.5 * (frame.top + frame.bottom));
@@ -191,7 +203,7 @@ impl Panel {
             on.segment((frame.left + at, frame.top), (frame.left + at, frame.top - TICK_PT), AXIS);
             on.text(&tick.label, (frame.left + at, baseline), Anchor::Middle, (SMALL_PT, INK));
         }
-        let at = (0.5 * (frame.left + frame.right), baseline - SMALL_PT);
+        let at = (0.5 * (frame.left + frame.right), baseline - SMALL_PT - 1.5 * GAP_PT);
         on.text(&top.label, at, Anchor::Middle, (SMALL_PT, INK));
     }
 }

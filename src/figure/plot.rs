@@ -129,6 +129,10 @@ pub fn draw_marker(on: &mut Drawing, at: Point, marker: Marker, colour: Colour) 
     let outline = Stroke::new(colour, 0.7, SOLID);
     match marker {
         Marker::Disc => on.disc(at, r, colour),
+        Marker::Dot => {
+            on.disc(at, 0.95 * r, WHITE);
+            on.disc(at, 0.75 * r, colour);
+        }
         Marker::Ring => {
             on.disc(at, r + 0.1, colour);
             on.disc(at, r - 0.6, WHITE);

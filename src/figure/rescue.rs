@@ -4,14 +4,14 @@
 //! is outstanding below. The registered verdicts are left to the rule.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
+use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, CAP_SHADE, COLUMN_WIDTH_PT, HELD, PAGE_WIDTH_PT, WINDOW_SHADE};
-use super::timeline::{Timeline, counts_axis, lettered};
+use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
 use super::{Figure, arms};
 
 /// What the figure shows: one column per cell and rate.
@@ -45,15 +45,16 @@ pub struct RescueRun {
     pub seed: u64,
     /// Middle of each bin (s) and the hit fraction of its follow-up turns.
     pub follow_up_hits: Vec<(f64, Option<f64>)>,
-    /// Requests in the engine and sessions held at the client, from each time (s) to the next.
+    /// Middle of each bin (s) and the mean of requests in the engine and sessions held at the
+    /// client; a good run's single requests come and go too fast to be drawn one by one.
     pub outstanding: Vec<(f64, f64)>,
-    /// Sessions held at the client, from each time (s) to the next; empty without a gate.
+    /// Middle of each bin (s) and the mean of sessions held at the client; empty without a gate.
     pub held: Vec<(f64, f64)>,
 }
 
 /// The control without a burst is drawn on top.
 const FROM_THE_BACK: [Arm; 3] = [Arm::Burst, Arm::Rescue, Arm::NoBurst];
-const HIT_HEIGHT_PT: f64 = 62.0;
+const HIT_HEIGHT_PT: f64 = 76.0;
 const OUTSTANDING_HEIGHT_PT: f64 = 84.0;
 
 /// Draws trap, rescue and release.
@@ -97,9 +98,9 @@ fn outstanding_panels(columns: &[RescueColumn]) -> Vec<Panel> {
         let mut panel = Panel::new(timeline(column).axis(), y.clone().labelled(i == 0));
         timeline(column).mark(&mut panel, false);
         for run in from_the_back(column) {
-            panel.add(Mark::steps(run.outstanding.iter().copied(), run.arm.stroke()));
+            panel.add(Mark::curve(run.outstanding.iter().copied(), run.arm.stroke()));
             if !run.held.is_empty() {
-                panel.add(Mark::steps(run.held.iter().copied(), HELD));
+                panel.add(Mark::curve(run.held.iter().copied(), HELD));
             }
         }
         panel
@@ -170,30 +171,15 @@ fn missing(columns: &[RescueColumn]) -> Vec<String> {
 }
 
 fn data(columns: &[RescueColumn]) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("column", "", 0),
-        ("quantity", "", 0),
-        ("arm", "", 0),
-        ("seed", "", 0),
-        ("t", "s", 3),
-        ("value", "", 6),
-    ]);
+    let mut data = time_table();
     for column in columns {
-        let title = Label::parse(&column.title).text();
         for run in from_the_back(column) {
-            let hits = run.follow_up_hits.iter().map(|(t, hit)| ("follow_up_hits", *t, *hit));
-            let out = run.outstanding.iter().map(|(t, n)| ("outstanding", *t, Some(*n)));
-            let held = run.held.iter().map(|(t, n)| ("held_at_client", *t, Some(*n)));
-            for (quantity, t_s, value) in hits.chain(out).chain(held) {
-                data.push([
-                    title.as_str().into(),
-                    quantity.into(),
-                    run.arm.name().into(),
-                    Value::Text(run.seed.to_string()),
-                    t_s.into(),
-                    Value::known(value),
-                ]);
-            }
+            let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
+                push_series(&mut data, &column.title, quantity, (run.arm, run.seed), points);
+            };
+            push("follow_up_hit_fraction", &mut run.follow_up_hits.iter().copied());
+            push("outstanding", &mut known(&run.outstanding));
+            push("held_at_client", &mut known(&run.held));
         }
     }
     data

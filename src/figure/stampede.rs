@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
+use super::data::FigureData;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, COLUMN_WIDTH_PT, PAGE_WIDTH_PT};
-use super::timeline::{Timeline, counts_axis, lettered};
+use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
 use super::{Figure, arms, label::Label};
 
 /// What the figure shows: one to four columns, one per arrival rate.
@@ -192,29 +192,14 @@ fn description(columns: &[StampedeColumn]) -> String {
 }
 
 fn data(columns: &[StampedeColumn]) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("column", "", 0),
-        ("quantity", "", 0),
-        ("arm", "", 0),
-        ("seed", "", 0),
-        ("t", "s", 3),
-        ("value", "", 6),
-    ]);
+    let mut data = time_table();
     for column in columns {
-        let title = Label::parse(&column.title).text();
         for (arm, run) in runs_from_the_back(column) {
-            let hits = run.hit_bins.iter().map(|(t, hit)| ("hit_fraction", *t, *hit));
-            let counts = run.backlog.iter().map(|(t, n)| ("sessions_in_system", *t, Some(*n)));
-            for (quantity, t_s, value) in hits.chain(counts) {
-                data.push([
-                    title.as_str().into(),
-                    quantity.into(),
-                    arm.name().into(),
-                    Value::Text(run.seed.to_string()),
-                    t_s.into(),
-                    Value::known(value),
-                ]);
-            }
+            let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
+                push_series(&mut data, &column.title, quantity, (arm, run.seed), points);
+            };
+            push("hit_fraction", &mut run.hit_bins.iter().copied());
+            push("sessions_in_system", &mut known(&run.backlog));
         }
     }
     data

@@ -17,6 +17,15 @@ impl Colour {
         Self { rgb: (r, g, b), opacity: 1.0 }
     }
 
+    /// The opaque colour that this one has on white paper at this opacity.
+    pub const fn tint(self, opacity: f64) -> Self {
+        const fn mixed(channel: u8, opacity: f64) -> u8 {
+            (255.0 - opacity * (255.0 - channel as f64) + 0.5) as u8
+        }
+        let (r, g, b) = self.rgb;
+        Self::opaque(mixed(r, opacity), mixed(g, opacity), mixed(b, opacity))
+    }
+
     /// The same hue at another opacity.
     pub const fn at(self, opacity: f64) -> Self {
         Self { rgb: self.rgb, opacity }
@@ -88,7 +97,7 @@ pub const CAP_OFF: Stroke = Stroke::new(INK, 0.6, DOTTED);
 /// A reference level.
 pub const LEVEL: Stroke = Stroke::new(GREY, 0.6, DOTTED);
 /// Sessions that a gate holds at the client.
-pub const HELD: Stroke = Stroke::new(GREEN, 0.8, DASHED);
+pub const HELD: Stroke = Stroke::new(GREEN, 0.8, LONG_DASH);
 /// The cap of a cell on the axis of populations.
 pub const CAP_LEVEL: Stroke = Stroke::new(GREEN, 0.8, DASHED);
 /// A real engine's measurements.
@@ -104,9 +113,9 @@ pub const MODEL_CELLS: Stroke = Stroke::new(BLUE, 0.6, SOLID);
 /// The quasi-static reading of model F.
 pub const QUASI_STATIC: Stroke = Stroke::new(GREY, 0.8, DASHED);
 /// An evaluation window.
-pub const WINDOW_SHADE: Colour = Colour::opaque(120, 120, 120).at(0.14);
+pub const WINDOW_SHADE: Colour = Colour::opaque(120, 120, 120).at(0.19);
 /// The time a cap is engaged.
-pub const CAP_SHADE: Colour = GREEN.at(0.12);
+pub const CAP_SHADE: Colour = GREEN.at(0.09);
 
 /// Axis labels and panel titles, pt.
 pub const LABEL_PT: f64 = 8.0;
@@ -162,6 +171,29 @@ impl Arm {
             Arm::NoBurst => Stroke::new(BLUE, SEED_PT, DASHED),
             Arm::Capped => Stroke::new(PURPLE, 0.9, DOTTED),
             Arm::Rescue => Stroke::new(GREEN, 1.2, SOLID),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tint_lies_between_the_colour_and_the_paper() {
+        assert_eq!(BLUE.tint(1.0), BLUE);
+        assert_eq!(BLUE.tint(0.0), WHITE);
+        assert_eq!(Colour::opaque(55, 155, 255).tint(0.5).rgb, (155, 205, 255));
+    }
+
+    #[test]
+    fn every_arm_has_its_own_colour_and_is_told_apart_without_it() {
+        let all = || Arm::ALL.into_iter().map(|arm| (arm, arm.stroke()));
+        for (a, sa) in all() {
+            for (b, sb) in all().filter(|(b, _)| *b != a) {
+                assert_ne!(sa.colour, sb.colour, "{a:?} {b:?}");
+                assert_ne!((sa.dash, sa.width_pt), (sb.dash, sb.width_pt), "{a:?} {b:?}");
+            }
         }
     }
 }

@@ -136,20 +136,23 @@ fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
     let x = Axis::linear("load *ρ* = *λ* / *λ*_{miss}").over(low, high + 0.02 * (high - low));
     let mut panel = Panel::new(x, Axis::linear(""));
     panel.title = lettered(index, QUANTITIES.len(), quantity.title);
-    for cell in &input.cells {
-        let points = cell.points.iter().map(|p| (p.rho, (quantity.of)(p))).collect();
-        panel.add(Mark::line(points, MODEL_CELLS));
-    }
     if let Some(reading) = quantity.quasi_static {
         let line = [low, high].map(|rho| (rho, reading(rho)));
         panel.add(Mark::curve(line, QUASI_STATIC));
     }
+    let lines = input.cells.iter().map(|cell| {
+        let points = cell.points.iter().map(|p| (p.rho, (quantity.of)(p))).collect();
+        Mark::line(points, MODEL_CELLS)
+    });
+    // The lines lie above the many runs after a burst and below the few from empty.
+    let mut lines = Some(lines);
     for (protocol, marker, colour) in
-        [(Protocol::Burst, Marker::Disc, ORANGE), (Protocol::FromEmpty, Marker::Diamond, GREEN)]
+        [(Protocol::Burst, Marker::Dot, ORANGE), (Protocol::FromEmpty, Marker::Diamond, GREEN)]
     {
         let runs = input.runs.iter().filter(|run| run.protocol == protocol).map(|r| &r.reading);
         let points = runs.filter_map(|r| (quantity.of)(r).map(|value| (r.rho, value)));
         panel.add(Mark::points(points, marker, colour));
+        lines.take().into_iter().flatten().for_each(|line| panel.add(line));
     }
     panel
 }
@@ -162,7 +165,7 @@ fn legend(input: &TheoremCheck) -> Vec<Entry> {
     let entries = [
         (
             bursts > 0,
-            Entry::marker(Marker::Disc, ORANGE, format!("stuck runs after a burst ({bursts})")),
+            Entry::marker(Marker::Dot, ORANGE, format!("stuck runs after a burst ({bursts})")),
         ),
         (
             from_empty > 0,
@@ -182,7 +185,8 @@ fn missing(input: &TheoremCheck) -> Vec<String> {
     for quantity in &QUANTITIES {
         let unknown = input.runs.iter().filter(|run| (quantity.of)(&run.reading).is_none()).count();
         if unknown > 0 {
-            missing.push(format!("{} of {unknown} runs", quantity.title));
+            let runs = if unknown == 1 { "run" } else { "runs" };
+            missing.push(format!("{} of {unknown} {runs}", quantity.title));
         }
     }
     missing

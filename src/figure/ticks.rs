@@ -79,13 +79,15 @@ pub fn round_range(lo: f64, hi: f64) -> (f64, f64) {
     (step.times((lo / step.value()).floor()), step.times((hi / step.value()).ceil()))
 }
 
-/// A range that starts and ends at 1, 2 or 5 times a power of ten around these positive values.
+/// A range that starts and ends at 1, 2 or 5 times a power of ten around these positive values,
+/// with a little room so that no value lies on an end.
 pub fn round_log_range(lo: f64, hi: f64) -> (f64, f64) {
+    let (lo, hi) = (lo / 1.04, hi * 1.04);
     let steps = |k: i32| [1, 2, 5].map(|digit| scaled(digit, k));
     let near = |v: f64| (exponent(v) - 1..=exponent(v) + 1).flat_map(steps);
     let below = near(lo).filter(|s| *s <= lo).fold(f64::MIN_POSITIVE, f64::max);
     let above = near(hi).filter(|s| *s >= hi).fold(f64::MAX, f64::min);
-    if below < above { (below, above) } else { (below / 2.0, above * 2.0) }
+    (below, above)
 }
 
 fn widened(value: f64) -> (f64, f64) {
@@ -207,7 +209,8 @@ mod tests {
     fn ranges_are_round_and_hold_their_values() {
         assert_eq!(round_range(0.3, 4.2), (0.0, 5.0));
         assert_eq!(round_log_range(3.0, 450.0), (2.0, 500.0));
-        assert_eq!(round_log_range(5.0, 5.0), (2.5, 10.0));
+        assert_eq!(round_log_range(5.0, 5.0), (2.0, 10.0));
+        assert_eq!(round_log_range(1.0, 100.0), (0.5, 200.0));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What happens when in a run, marked alike in every figure over time.
 
 use super::axis::Axis;
+use super::data::{FigureData, Value};
 use super::label::Label;
 use super::mark::Mark;
 use super::panel::Panel;
-use super::style::{CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE};
+use super::style::{Arm, CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE};
 
 /// The marked times of a run or of several runs of one protocol, s on the run's own clock.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -62,6 +63,45 @@ pub fn counts_axis(label: impl Into<Label>, counts: impl Iterator<Item = f64>) -
     let (least, most) = drawn.fold((1.0_f64, 10.0_f64), |(lo, hi), n| (lo.min(n), hi.max(n)));
     let (low, high) = super::ticks::round_log_range(least, most);
     Axis::log(label).over(low, high)
+}
+
+/// An empty table of series over time: column, quantity, arm, seed, time and value.
+pub fn time_table() -> FigureData {
+    FigureData::new(&[
+        ("column", "", 0),
+        ("quantity", "", 0),
+        ("arm", "", 0),
+        ("seed", "", 0),
+        ("t", "s", 3),
+        ("value", "", 6),
+    ])
+}
+
+/// Adds one series of a run to a table of series over time; `column` is in the markup of
+/// [`Label::parse`].
+pub fn push_series(
+    table: &mut FigureData,
+    column: &str,
+    quantity: &str,
+    (arm, seed): (Arm, u64),
+    points: impl Iterator<Item = (f64, Option<f64>)>,
+) {
+    let (column, seed) = (Label::parse(column).text(), seed.to_string());
+    for (t_s, value) in points {
+        table.push([
+            column.as_str().into(),
+            quantity.into(),
+            arm.name().into(),
+            seed.as_str().into(),
+            t_s.into(),
+            Value::known(value),
+        ]);
+    }
+}
+
+/// A series whose values are all known.
+pub fn known(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, Option<f64>)> {
+    points.iter().map(|(t, value)| (*t, Some(*value)))
 }
 
 /// A panel's title with its letter, when there is more than one panel to tell apart.

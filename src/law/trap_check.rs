@@ -24,8 +24,8 @@ impl Calibration {
     /// The words of the output.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Cell => "cell",
-            Self::RunSpeed => "cell, run's own speed",
+            Self::Cell => "the cell's calibration",
+            Self::RunSpeed => "the cell's calibration at the run's own speed",
         }
     }
 }
@@ -66,9 +66,16 @@ pub struct TrapCheck {
     /// rho = lambda / lambda_miss.
     pub rho: f64,
     /// Model F's state; `None` when it drains at this load.
-    pub trap: Option<Trap>,
-    /// The comparison; empty when model F drains.
-    pub lines: Vec<CheckLine>,
+    pub trap: Option<ServedTrap>,
+}
+
+/// Model F's trapped state with the prompts it serves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServedTrap {
+    /// The state.
+    pub trap: Trap,
+    /// L_bar, the mean prompt over the tilted mix, tokens.
+    pub prompt_tokens: f64,
 }
 
 /// Checks a stuck run under both calibrations.
@@ -79,7 +86,6 @@ pub fn trap_checks(
     run: &Run,
     window: &WindowMeasures,
     lambda_per_s: f64,
-    lambda_ref_per_s: f64,
     cell: &Cell,
     workload: &Workload,
 ) -> Result<Vec<TrapCheck>, ModelError> {
@@ -93,20 +99,18 @@ pub fn trap_checks(
             let costs_s: Vec<f64> = costs.costs_s.iter().map(|c| c / speed).collect();
             let model = ModelF::new(&costs_s, &means.survival)?;
             let trap = match model.at(lambda_per_s)? {
-                Regime::Trapped(trap) => Some(trap),
+                Regime::Trapped(trap) => {
+                    let prompt_tokens = trap.served_mean(&means.prompt_tokens);
+                    Some(ServedTrap { trap, prompt_tokens })
+                }
                 Regime::Drains { .. } | Regime::Critical => None,
             };
-            let lines = trap
-                .as_ref()
-                .map(|trap| lines(window, trap, &means.prompt_tokens, lambda_ref_per_s))
-                .unwrap_or_default();
             Ok(TrapCheck {
                 calibration,
                 speed,
                 lambda_miss_per_s: model.lambda_miss_per_s(),
                 rho: model.rho(lambda_per_s),
                 trap,
-                lines,
             })
         })
         .collect()
@@ -125,44 +129,31 @@ fn own_speed(run: &Run, window: &WindowMeasures, costs: &AllMiss) -> Option<f64>
     work_s.filter(|w| *w > 0.0).map(|w| w / window.span.length_s())
 }
 
-fn lines(
-    window: &WindowMeasures,
-    trap: &Trap,
-    prompt_tokens: &[f64],
-    lambda_ref_per_s: f64,
-) -> Vec<CheckLine> {
-    let line = |measured_name, predicted_name, unit, digits, measured, predicted| CheckLine {
-        measured_name,
-        predicted_name,
-        unit,
-        digits,
-        measured,
-        predicted,
-    };
-    let completions = Some(window.completions_per_s);
-    let slope = window.backlog_slope_per_s;
-    let stationary_excess = trap.lambda_per_s - trap.lambda_miss_per_s;
-    vec![
-        line(
-            "mean served prompt",
-            "tilted mix L_bar",
-            "tokens",
-            0,
-            window.mean_prompt_tokens,
-            trap.served_mean(prompt_tokens),
-        ),
-        line("gap slope", "1 - 1/z", "s/s", 4, window.gap_slope, trap.slope),
-        line("gap slope", "gamma", "s/s", 4, window.gap_slope, trap.gamma),
-        line("completions", "D", "sessions/s", 4, completions, trap.completions_per_s),
-        line("completions", "lambda_ref", "sessions/s", 4, completions, lambda_ref_per_s),
-        line("backlog slope", "alpha", "sessions/s", 4, slope, trap.alpha_per_s),
-        line(
-            "backlog slope",
-            "quasi-static lambda - lambda_miss",
-            "sessions/s",
-            4,
-            slope,
-            stationary_excess,
-        ),
-    ]
+impl TrapCheck {
+    /// The comparison with what the run did over its window, line by line; empty
+    /// when model F drains.
+    pub fn lines(&self, window: &WindowMeasures, lambda_ref_per_s: f64) -> Vec<CheckLine> {
+        let Some(ServedTrap { trap, prompt_tokens }) = &self.trap else { return Vec::new() };
+        let line = |measured_name, predicted_name, unit, digits, measured, predicted| CheckLine {
+            measured_name,
+            predicted_name,
+            unit,
+            digits,
+            measured,
+            predicted,
+        };
+        let rate = "sessions/s";
+        let (prompt, gap) = (window.mean_prompt_tokens, window.gap_slope);
+        let (completions, slope) = (Some(window.completions_per_s), window.backlog_slope_per_s);
+        let stationary = trap.lambda_per_s - trap.lambda_miss_per_s;
+        vec![
+            line("mean served prompt", "tilted mix L_bar", "tokens", 0, prompt, *prompt_tokens),
+            line("gap slope", "1 - 1/z", "s/s", 4, gap, trap.slope),
+            line("gap slope", "gamma", "s/s", 4, gap, trap.gamma),
+            line("completions", "D", rate, 4, completions, trap.completions_per_s),
+            line("completions", "lambda_ref", rate, 4, completions, lambda_ref_per_s),
+            line("backlog slope", "alpha", rate, 4, slope, trap.alpha_per_s),
+            line("backlog slope", "quasi-static lambda - lambda_miss", rate, 4, slope, stationary),
+        ]
+    }
 }

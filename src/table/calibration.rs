@@ -9,21 +9,21 @@ use crate::setup::Configs;
 use super::{Cell, Column, Row, Table};
 
 const COLUMNS: &[Column] = &[
-    Column { name: "run", unit: "" },
-    Column { name: "source", unit: "" },
-    Column { name: "cell", unit: "" },
-    Column { name: "population", unit: "sessions" },
-    Column { name: "seed", unit: "" },
-    Column { name: "turns_per_s", unit: "turns/s" },
-    Column { name: "mean_prompt_tokens", unit: "tokens" },
-    Column { name: "uncached_tokens_per_s", unit: "tokens/s" },
-    Column { name: "completions_per_s", unit: "sessions/s" },
-    Column { name: "turns_based_sessions_per_s", unit: "sessions/s" },
-    Column { name: "token_based_sessions_per_s", unit: "sessions/s" },
-    Column { name: "fixed_s", unit: "s" },
-    Column { name: "per_token_us", unit: "us/token" },
-    Column { name: "residual_rms_s", unit: "s per bin" },
-    Column { name: "bins", unit: "" },
+    Column::key("run", ""),
+    Column::key("source", ""),
+    Column::key("cell", ""),
+    Column::key("population", "sessions"),
+    Column::key("seed", ""),
+    Column::new("turns_per_s", "turns/s"),
+    Column::new("mean_prompt_tokens", "tokens"),
+    Column::new("uncached_tokens_per_s", "tokens/s"),
+    Column::new("completions_per_s", "sessions/s"),
+    Column::new("turns_based_sessions_per_s", "sessions/s"),
+    Column::new("token_based_sessions_per_s", "sessions/s"),
+    Column::new("fixed_s", "s"),
+    Column::new("per_token_us", "us/token"),
+    Column::new("residual_rms_s", "s per bin"),
+    Column::new("bins", ""),
 ];
 
 /// The table of cache-off runs.

@@ -8,16 +8,16 @@ use crate::setup::Configs;
 use super::{Cell, Column, Row, Table};
 
 const COLUMNS: &[Column] = &[
-    Column { name: "run", unit: "" },
-    Column { name: "source", unit: "" },
-    Column { name: "cell", unit: "" },
-    Column { name: "population", unit: "sessions" },
-    Column { name: "seed", unit: "" },
-    Column { name: "completions_per_s", unit: "sessions/s" },
-    Column { name: "turns_based_per_s", unit: "sessions/s" },
-    Column { name: "hit_fraction", unit: "" },
-    Column { name: "follow_up_hit_fraction", unit: "" },
-    Column { name: "uncached_tokens_per_s", unit: "tokens/s" },
+    Column::key("run", ""),
+    Column::key("source", ""),
+    Column::key("cell", ""),
+    Column::key("population", "sessions"),
+    Column::key("seed", ""),
+    Column::new("completions_per_s", "sessions/s"),
+    Column::new("turns_based_per_s", "sessions/s"),
+    Column::new("hit_fraction", ""),
+    Column::new("follow_up_hit_fraction", ""),
+    Column::new("uncached_tokens_per_s", "tokens/s"),
 ];
 
 /// The table of closed runs, in order of cell and population.

@@ -5,17 +5,17 @@ use crate::analysis::ScoredRun;
 use super::{Cell, Column, Row, Table};
 
 const COLUMNS: &[Column] = &[
-    Column { name: "run", unit: "" },
-    Column { name: "source", unit: "" },
-    Column { name: "cell", unit: "" },
-    Column { name: "rate_multiple", unit: "lambda_ref" },
-    Column { name: "seed", unit: "" },
-    Column { name: "realized_multiple", unit: "lambda_ref" },
-    Column { name: "hit_fraction", unit: "" },
-    Column { name: "follow_up_hit_fraction", unit: "" },
-    Column { name: "backlog_slope_per_s", unit: "sessions/s" },
-    Column { name: "outstanding_end_sessions", unit: "sessions" },
-    Column { name: "stuck", unit: "" },
+    Column::key("run", ""),
+    Column::key("source", ""),
+    Column::key("cell", ""),
+    Column::key("rate_multiple", "lambda_ref"),
+    Column::key("seed", ""),
+    Column::new("realized_multiple", "lambda_ref"),
+    Column::new("hit_fraction", ""),
+    Column::new("follow_up_hit_fraction", ""),
+    Column::new("backlog_slope_per_s", "sessions/s"),
+    Column::new("outstanding_end_sessions", "sessions"),
+    Column::new("stuck", ""),
 ];
 
 /// The table of from-empty runs.

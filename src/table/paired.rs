@@ -8,20 +8,20 @@ use crate::run::SourceFile;
 use super::{Cell, Column, Row, Table};
 
 const COLUMNS: &[Column] = &[
-    Column { name: "cell", unit: "" },
-    Column { name: "registration", unit: "" },
-    Column { name: "status", unit: "" },
-    Column { name: "source", unit: "" },
-    Column { name: "rate_multiple", unit: "lambda_ref" },
-    Column { name: "seed", unit: "" },
-    Column { name: "burst", unit: "" },
-    Column { name: "noburst", unit: "" },
-    Column { name: "capped", unit: "" },
-    Column { name: "all_three_met", unit: "" },
-    Column { name: "rate_verdict", unit: "" },
-    Column { name: "seeds_met", unit: "seeds" },
-    Column { name: "seeds_judged", unit: "seeds" },
-    Column { name: "decisive", unit: "" },
+    Column::key("cell", ""),
+    Column::key("registration", ""),
+    Column::key("status", ""),
+    Column::key("source", ""),
+    Column::key("rate_multiple", "lambda_ref"),
+    Column::key("seed", ""),
+    Column::new("burst", ""),
+    Column::new("noburst", ""),
+    Column::new("capped", ""),
+    Column::new("all_three_met", ""),
+    Column::new("rate_verdict", ""),
+    Column::new("seeds_met", "seeds"),
+    Column::new("seeds_judged", "seeds"),
+    Column::new("decisive", ""),
 ];
 
 /// The table of paired verdicts.

@@ -1,31 +1,46 @@
 //! The trap check: every stuck run against model F (App. B, Table 3).
 
 use crate::analysis::ScoredRun;
+use crate::law::TrapCheck;
+use crate::law::trap_check::ServedTrap;
 
 use super::{Cell, Column, Row, Table};
 
 const COLUMNS: &[Column] = &[
-    Column { name: "run", unit: "" },
-    Column { name: "source", unit: "" },
-    Column { name: "rate_multiple", unit: "lambda_ref" },
-    Column { name: "seed", unit: "" },
-    Column { name: "calibration", unit: "" },
-    Column { name: "speed_factor", unit: "" },
-    Column { name: "rho", unit: "" },
-    Column { name: "z", unit: "" },
-    Column { name: "quantity", unit: "" },
-    Column { name: "model_f", unit: "" },
-    Column { name: "unit", unit: "" },
-    Column { name: "measured", unit: "see unit" },
-    Column { name: "predicted", unit: "see unit" },
-    Column { name: "ratio", unit: "" },
+    Column::key("run", ""),
+    Column::key("source", ""),
+    Column::key("rate_multiple", "lambda_ref"),
+    Column::key("seed", ""),
+    Column::key("calibration", ""),
+    Column::new("speed_factor", ""),
+    Column::new("lambda_miss_per_s", "sessions/s"),
+    Column::new("rho", ""),
+    Column::new("z", ""),
+    Column::new("mean_prompt_tokens", "tokens"),
+    Column::new("tilted_mix_prompt_tokens", "tokens"),
+    Column::new("prompt_ratio", ""),
+    Column::new("gap_slope", "s/s"),
+    Column::new("one_minus_1_over_z", "s/s"),
+    Column::new("gap_slope_over_one_minus_1_over_z", ""),
+    Column::new("gamma", "s/s"),
+    Column::new("gap_slope_over_gamma", ""),
+    Column::new("completions_per_s", "sessions/s"),
+    Column::new("model_completions_per_s", "sessions/s"),
+    Column::new("completions_ratio", ""),
+    Column::new("completions_over_lambda_ref", ""),
+    Column::new("backlog_slope_per_s", "sessions/s"),
+    Column::new("alpha_per_s", "sessions/s"),
+    Column::new("backlog_slope_over_alpha", ""),
+    Column::new("quasi_static_slope_per_s", "sessions/s"),
+    Column::new("quasi_static_over_alpha", ""),
+    Column::new("no_check_because", ""),
 ];
 
-/// The table of trap checks, a row per run, calibration and quantity.
+/// The table of trap checks, a row per run and calibration.
 pub fn table(runs: &[ScoredRun]) -> Table {
     Table {
         name: "trap_check".into(),
-        title: "Trap check: stuck runs against model F (follow-up hit fraction below the threshold over the window)".into(),
+        title: "Trap check: stuck runs against model F".into(),
         columns: COLUMNS.to_vec(),
         rows: runs.iter().filter(|run| run.stuck == Some(true)).flat_map(rows).collect(),
     }
@@ -33,59 +48,71 @@ pub fn table(runs: &[ScoredRun]) -> Table {
 
 fn rows(run: &ScoredRun) -> Vec<Row> {
     let dir = run.dir.display().to_string();
-    let head = |calibration: &str| {
-        vec![
+    let row = |key: String, calibration: &str, found: Vec<Cell>| {
+        let mut cells = vec![
             Cell::text(&dir),
             Cell::text(run.meta.source.word()),
             Cell::optional(run.meta.rate.multiple, 2),
             Cell::Count(run.meta.seed),
             Cell::text(calibration),
-        ]
+        ];
+        cells.extend(found);
+        Row { key, cells, sources: run.sources.clone() }
     };
-    let row = |key: String, cells: Vec<Cell>| Row { key, cells, sources: run.sources.clone() };
-    let checks = match &run.checks {
-        Ok(checks) => checks,
+    match &run.checks {
+        Ok(checks) => checks
+            .iter()
+            .map(|check| {
+                let name = check.calibration.words();
+                row(format!("{dir}/{name}"), name, found(run, check))
+            })
+            .collect(),
         Err(why) => {
-            let mut cells = head("none");
-            cells.extend(vec![Cell::Empty; 3]);
-            cells.push(Cell::text(format!("no check: {why}")));
-            cells.extend(vec![Cell::Empty; 5]);
-            return vec![row(dir.clone(), cells)];
+            let mut cells = vec![Cell::Empty; COLUMNS.len() - 6];
+            cells.push(Cell::text(why));
+            vec![row(dir.clone(), "none", cells)]
         }
+    }
+}
+
+fn found(run: &ScoredRun, check: &TrapCheck) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::Number(check.speed, 4),
+        Cell::Number(check.lambda_miss_per_s, 4),
+        Cell::Number(check.rho, 3),
+    ];
+    let (Some(ServedTrap { trap, prompt_tokens }), Some(window)) =
+        (&check.trap, &run.measures.window)
+    else {
+        cells.extend(vec![Cell::Empty; COLUMNS.len() - 9]);
+        cells.push(Cell::text("model F drains at this load"));
+        return cells;
     };
-    checks
-        .iter()
-        .flat_map(|check| {
-            let with_model = |quantity: Vec<Cell>| {
-                let mut cells = head(check.calibration.words());
-                cells.push(Cell::Number(check.speed, 4));
-                cells.push(Cell::Number(check.rho, 3));
-                cells.push(Cell::optional(check.trap.as_ref().map(|t| t.z), 6));
-                cells.extend(quantity);
-                cells
-            };
-            let name = check.calibration.words();
-            if check.lines.is_empty() {
-                let mut cells = vec![Cell::text("model F drains at this load")];
-                cells.extend(vec![Cell::Empty; 5]);
-                return vec![row(format!("{dir}/{name}"), with_model(cells))];
-            }
-            check
-                .lines
-                .iter()
-                .map(|line| {
-                    let cells = with_model(vec![
-                        Cell::text(line.measured_name),
-                        Cell::text(line.predicted_name),
-                        Cell::text(line.unit),
-                        Cell::known(line.measured, line.digits),
-                        Cell::Number(line.predicted, line.digits),
-                        Cell::known(line.ratio(), 3),
-                    ]);
-                    let (m, p) = (line.measured_name, line.predicted_name);
-                    row(format!("{dir}/{name}/{m} against {p}"), cells)
-                })
-                .collect()
-        })
-        .collect()
+    let completions = window.completions_per_s;
+    let slope = window.backlog_slope_per_s;
+    let lambda_ref = run.load.map(|load| load.lambda_ref_per_s);
+    let over =
+        |measured: Option<f64>, predicted: f64| Cell::known(measured.map(|m| m / predicted), 3);
+    cells.extend([
+        Cell::Number(trap.z, 6),
+        Cell::known(window.mean_prompt_tokens, 0),
+        Cell::Number(*prompt_tokens, 0),
+        over(window.mean_prompt_tokens, *prompt_tokens),
+        Cell::known(window.gap_slope, 4),
+        Cell::Number(trap.slope, 4),
+        over(window.gap_slope, trap.slope),
+        Cell::Number(trap.gamma, 4),
+        over(window.gap_slope, trap.gamma),
+        Cell::Number(completions, 4),
+        Cell::Number(trap.completions_per_s, 4),
+        over(Some(completions), trap.completions_per_s),
+        Cell::known(lambda_ref.map(|reference| completions / reference), 3),
+        Cell::known(slope, 4),
+        Cell::Number(trap.alpha_per_s, 4),
+        over(slope, trap.alpha_per_s),
+        Cell::Number(trap.lambda_per_s - trap.lambda_miss_per_s, 4),
+        Cell::Number(trap.quasi_static_excess(), 3),
+        Cell::Empty,
+    ]);
+    cells
 }

@@ -1,14 +1,23 @@
 //! Made-up inputs of every figure: plausible shapes, no results.
 
+pub mod curves;
 pub mod rescues;
+pub mod single_runs;
 pub mod stampedes;
 pub mod theories;
 
 use trapcheck::figure::Figure;
+use trapcheck::figure::closed_curve::closed_curves;
+use trapcheck::figure::from_empty::from_empty;
 use trapcheck::figure::mirror::mirror;
+use trapcheck::figure::predicted_curve::predicted_curves;
 use trapcheck::figure::rescue::rescue;
+use trapcheck::figure::run_picture::run_picture;
 use trapcheck::figure::stampede::stampede;
 use trapcheck::figure::theorem::theorem;
+use trapcheck::figure::tilted_mix::tilted_mix;
+use trapcheck::figure::time_scales::time_scales;
+use trapcheck::figure::two_engines::two_engines;
 
 /// Every figure, by name, from made-up numbers.
 pub fn figures() -> Vec<(&'static str, Figure)> {
@@ -18,6 +27,13 @@ pub fn figures() -> Vec<(&'static str, Figure)> {
         ("theorem", theorem(&theories::theorem_check())),
         ("rescue", rescue(&rescues::three_cells())),
         ("mirror", mirror(&theories::mirror_runs())),
+        ("closed_curves", closed_curves(&curves::closed_cells())),
+        ("from_empty", from_empty(&curves::from_empty_cells())),
+        ("predicted_curves", predicted_curves(&curves::predicted_cells())),
+        ("run_picture", run_picture(&single_runs::rescued_run())),
+        ("two_engines", two_engines(&single_runs::both_engines())),
+        ("time_scales", time_scales(&theories::measured_time_scales())),
+        ("tilted_mix", tilted_mix(&theories::mix_at_one_load())),
     ]
 }
 

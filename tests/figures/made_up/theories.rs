@@ -2,6 +2,8 @@
 
 use trapcheck::figure::mirror::{Mirror, MirrorKind, MirrorSeries};
 use trapcheck::figure::theorem::{ModelCurve, Protocol, Reading, StuckRun, TheoremCheck};
+use trapcheck::figure::tilted_mix::{LoadCurve, TiltedMix};
+use trapcheck::figure::time_scales::{TimeScale, TimeScales};
 
 use super::noise;
 
@@ -17,7 +19,7 @@ pub fn theorem_check() -> TheoremCheck {
         protocol,
         reading: scattered(reading(rho, 0.0), i),
     };
-    let rho = |i: u64| 1.2 + 0.9 * noise(1, i) + if i % 9 == 0 { 2.2 } else { 0.0 };
+    let rho = |i: u64| 1.2 + 0.9 * noise(1, i) + if i.is_multiple_of(9) { 2.2 } else { 0.0 };
     let bursts = (0..57).map(|i| run(Protocol::Burst, rho(i), i));
     let empty = (57..70).map(|i| run(Protocol::FromEmpty, 2.4 + 4.2 * noise(2, i), i));
     TheoremCheck {
@@ -77,8 +79,64 @@ pub fn mirror_runs() -> Mirror {
         title: "MIRROR, made up".to_owned(),
         series: kinds.into_iter().flat_map(|k| (0..3).map(move |seed| series(k, seed))).collect(),
         capacities: vec![1.004, 1.046],
+        predicted_status: "frozen".to_owned(),
+        measured_status: "blind".to_owned(),
         from_s: 1200.0,
         bin_s: 300.0,
+        source: "Made-up numbers".to_owned(),
+    }
+}
+
+/// Three cells in both states.
+pub fn measured_time_scales() -> TimeScales {
+    let measured = |(name, trapped, gap_s, turnover_s): (&str, bool, f64, f64)| TimeScale {
+        name: name.to_owned(),
+        trapped,
+        gap_s: Some(gap_s),
+        turnover_s: Some(turnover_s),
+    };
+    let rows = [
+        ("first cell, no burst", false, 5.0, 190.0),
+        ("second cell, no burst", false, 5.9, 500.0),
+        ("third cell, no burst", false, 5.4, 210.0),
+        ("first cell, burst", true, 170.0, 27.0),
+        ("second cell, burst", true, 510.0, 78.0),
+        ("third cell, burst", true, 240.0, 29.0),
+    ];
+    TimeScales {
+        title: "Time scales, made up".to_owned(),
+        measured: rows.into_iter().map(measured).collect(),
+        source: "Made-up numbers".to_owned(),
+    }
+}
+
+/// Geometric mixes, the trapped one steeper.
+pub fn mix_at_one_load() -> TiltedMix {
+    let mix = |ratio: f64| {
+        let shares: Vec<f64> =
+            std::iter::successors(Some(1.0), |s| Some(s * ratio)).take(60).collect();
+        let total: f64 = shares.iter().sum();
+        shares.iter().map(|share| share / total).collect()
+    };
+    let curve = |label: &str, gain: f64| LoadCurve {
+        label: label.to_owned(),
+        points: (0..=50)
+            .map(|i| 1.0 + 0.1 * f64::from(i))
+            .map(|rho| (rho, 1.0 + gain * (rho - 1.0) / (rho + 3.0)))
+            .collect(),
+    };
+    TiltedMix {
+        title: "The tilted mix, made up".to_owned(),
+        mix_title: "turns served at 1.65 *λ*_{ref}".to_owned(),
+        stationary: mix(0.933),
+        trapped: mix(0.91),
+        curves: vec![
+            curve("completions / *λ*_{miss}", 2.2),
+            curve("youth premium *H*", 1.2),
+            curve("cheapness *Γ*", 0.7),
+            curve("prompt / stationary", -0.5),
+        ],
+        rho: Some(1.64),
         source: "Made-up numbers".to_owned(),
     }
 }

@@ -1,0 +1,39 @@
+# Everything a reviewer needs: git clone, make figures.
+# The first build compiles the data-frame and drawing libraries, which takes minutes.
+
+CARGO ?= cargo
+BIN := target/debug/trapcheck
+
+.PHONY: build figures derived numbers verify test lint bench clean help
+
+help: ## Show what there is to make
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+build: ## Build the program
+	@[ -x $(BIN) ] || echo "building trapcheck for the first time: about five minutes on two cores" >&2
+	@$(CARGO) build --locked
+
+figures: build ## Draw every figure and write its data (figures/)
+	@$(BIN) figures
+
+derived: build ## Write every derived table (paper/derived/)
+	@$(BIN) derive
+
+numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBERS.md)
+	@$(BIN) numbers
+
+verify: build ## Compute everything again and compare with the manifest
+	@$(BIN) numbers --verify
+
+test: ## Run all tests
+	$(CARGO) test --locked
+
+lint: ## Check formatting and lints
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+bench: ## Measure speed
+	$(CARGO) bench --locked
+
+clean: ## Remove what was built
+	$(CARGO) clean

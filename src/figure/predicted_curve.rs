@@ -1,0 +1,168 @@
+//! Predicted closed-population curves against the engine (paper Fig. 8, page Fig. 6).
+//!
+//! No measured point enters a prediction here or in what is drawn.
+
+use super::Figure;
+use super::axis::Axis;
+use super::data::{FigureData, Value};
+use super::label::Label;
+use super::legend::Entry;
+use super::mark::{Mark, Marker};
+use super::page::{Page, Row};
+use super::panel::Panel;
+use super::population::population_axis;
+use super::style::{
+    BLUE, COLUMN_WIDTH_PT, DASH_DOT, DASHED, DOTTED, GREY, INK, MAIN_PT, PAGE_WIDTH_PT, SOLID,
+    Stroke, VERMILLION, WINDOW_SHADE,
+};
+use super::timeline::lettered;
+
+/// What the figure shows: one panel per cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedCurves {
+    /// What the figure is called.
+    pub title: String,
+    /// The cells, from the left.
+    pub cells: Vec<PredictedCell>,
+    /// Where the measured runs come from.
+    pub source: String,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedCell {
+    /// The cell, in the markup of [`Label::parse`].
+    pub title: String,
+    /// Population and sessions/s of the fluid model.
+    pub fluid: Vec<(f64, f64)>,
+    /// Population and sessions/s with the layer H1.
+    pub h1: Vec<(f64, f64)>,
+    /// The measured points.
+    pub measured: Vec<MeasuredPoint>,
+    /// The predicted onset of the all-miss branch.
+    pub onset_n: Option<f64>,
+    /// The measured all-miss session rate, sessions/s.
+    pub lambda_ref_per_s: Option<f64>,
+    /// Largest population that was seen before the prediction was frozen.
+    pub seen_up_to_n: Option<f64>,
+    /// Populations measured after the prediction was frozen.
+    pub blind_n: Vec<u32>,
+}
+
+/// One measured population.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredPoint {
+    /// The population.
+    pub n: u32,
+    /// Completed sessions per second.
+    pub sessions_per_s: Option<f64>,
+    /// Turns per second over the mean number of turns.
+    pub turns_based_per_s: Option<f64>,
+}
+
+const FLUID: Stroke = Stroke::new(BLUE, MAIN_PT, SOLID);
+const H1: Stroke = Stroke::new(BLUE, MAIN_PT, DASHED);
+const ONSET: Stroke = Stroke::new(INK, 0.7, DOTTED);
+const REFERENCE: Stroke = Stroke::new(GREY, 0.7, DASH_DOT);
+const HEIGHT_PT: f64 = 95.0;
+
+/// Draws one panel per cell.
+pub fn predicted_curves(input: &PredictedCurves) -> Figure {
+    let count = input.cells.len();
+    let panels = input.cells.iter().enumerate().map(|(i, cell)| panel(i, cell, count));
+    let page = Page {
+        width_pt: if count > 1 { PAGE_WIDTH_PT } else { COLUMN_WIDTH_PT },
+        title: input.title.clone(),
+        description: "Predicted and measured completed sessions per second over the closed \
+                      population of each cell, with the predicted onset and the all-miss rate."
+            .to_owned(),
+        legend: legend(&input.cells),
+        rows: vec![Row { height_pt: HEIGHT_PT, panels: panels.collect() }],
+        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        missing: missing(&input.cells),
+    };
+    Figure { drawing: page.draw(), data: data(&input.cells) }
+}
+
+fn panel(index: usize, cell: &PredictedCell, count: usize) -> Panel {
+    let y = Axis::linear("*μ*(*n*) (sessions/s)").starting(0.0);
+    let y = if index == 0 { y } else { Axis { label: Label::default(), ..y } };
+    let measured = cell.measured.iter().map(|p| f64::from(p.n));
+    let lines = cell.fluid.iter().chain(&cell.h1).map(|p| p.0);
+    let mut panel = Panel::new(population_axis(measured.chain(lines)), y);
+    panel.title = lettered(index, count, &cell.title);
+    if let Some(seen) = cell.seen_up_to_n {
+        panel.add(Mark::span((1.0, seen), WINDOW_SHADE, ""));
+    }
+    if let Some(rate) = cell.lambda_ref_per_s {
+        panel.add(Mark::level(rate, REFERENCE, ""));
+    }
+    if let Some(onset) = cell.onset_n {
+        panel.add(Mark::moment(onset, ONSET, "*n*_{b}"));
+    }
+    panel.add(Mark::curve(cell.fluid.iter().copied(), FLUID));
+    panel.add(Mark::curve(cell.h1.iter().copied(), H1));
+    let point = |of: fn(&MeasuredPoint) -> Option<f64>| {
+        cell.measured.iter().filter_map(move |p| of(p).map(|rate| (f64::from(p.n), rate)))
+    };
+    panel.add(Mark::points(point(|p| p.turns_based_per_s), Marker::Ring, INK));
+    panel.add(Mark::points(point(|p| p.sessions_per_s), Marker::Dot, INK));
+    let blind = point(|p| p.sessions_per_s);
+    let blind = blind.filter(|(n, _)| cell.blind_n.iter().any(|b| f64::from(*b) == *n));
+    panel.add(Mark::points(blind, Marker::Halo, VERMILLION));
+    panel
+}
+
+fn legend(cells: &[PredictedCell]) -> Vec<Entry> {
+    let any = |has: fn(&PredictedCell) -> bool| cells.iter().any(has);
+    let by = |of: fn(&MeasuredPoint) -> Option<f64>| {
+        cells.iter().flat_map(|c| &c.measured).any(|p| of(p).is_some())
+    };
+    let entries = [
+        (any(|c| !c.fluid.is_empty()), Entry::line(FLUID, "predicted, fluid")),
+        (any(|c| !c.h1.is_empty()), Entry::line(H1, "predicted, H1")),
+        (by(|p| p.sessions_per_s), Entry::marker(Marker::Dot, INK, "measured, sessions")),
+        (by(|p| p.turns_based_per_s), Entry::marker(Marker::Ring, INK, "measured, turns")),
+        (any(|c| c.onset_n.is_some()), Entry::line(ONSET, "predicted onset *n*_{b}")),
+        (any(|c| c.lambda_ref_per_s.is_some()), Entry::line(REFERENCE, "measured *λ*_{ref}")),
+        (any(|c| c.seen_up_to_n.is_some()), Entry::shade(WINDOW_SHADE, "seen before the freeze")),
+        (any(|c| !c.blind_n.is_empty()), Entry::marker(Marker::Halo, VERMILLION, "blind in time")),
+    ];
+    entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry).collect()
+}
+
+fn missing(cells: &[PredictedCell]) -> Vec<String> {
+    let of_cell = |cell: &PredictedCell| {
+        let lacking = [
+            (cell.fluid.is_empty(), "fluid prediction"),
+            (cell.h1.is_empty(), "H1 prediction"),
+            (cell.measured.is_empty(), "measured curve"),
+            (cell.onset_n.is_none(), "onset"),
+        ];
+        let lacking = lacking.into_iter().filter(|(is, _)| *is);
+        lacking.map(|(_, what)| format!("{what} of {}", cell.title)).collect::<Vec<_>>()
+    };
+    cells.iter().flat_map(of_cell).collect()
+}
+
+fn data(cells: &[PredictedCell]) -> FigureData {
+    let mut data = FigureData::new(&[
+        ("cell", "", 0),
+        ("series", "", 0),
+        ("n", "", 4),
+        ("mu", "sessions/s", 6),
+    ]);
+    for cell in cells {
+        let title = Label::parse(&cell.title).text();
+        let mut push = |series: &str, n: f64, rate: Option<f64>| {
+            data.push([title.as_str().into(), series.into(), n.into(), Value::known(rate)]);
+        };
+        cell.fluid.iter().for_each(|(n, rate)| push("predicted_fluid", *n, Some(*rate)));
+        cell.h1.iter().for_each(|(n, rate)| push("predicted_h1", *n, Some(*rate)));
+        for point in &cell.measured {
+            push("measured_sessions", f64::from(point.n), point.sessions_per_s);
+            push("measured_turns", f64::from(point.n), point.turns_based_per_s);
+        }
+    }
+    data
+}

@@ -1,0 +1,66 @@
+//! `trapcheck calibrate`.
+
+use std::fs;
+
+use crate::project::{Project, stderr, stdout};
+
+const E0A: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a";
+const CELL: &str = "configs/cells/vllm-cpu-tiny-30k.yaml";
+
+#[test]
+fn the_committed_cell_is_what_its_run_gives() {
+    let project = Project::copy();
+    let output = project.trapcheck(&["calibrate", E0A]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("says so already"), "{}", stderr(&output));
+    // The README of these runs: 7,683 tokens/s, 6.87 turns/s, 0.4656 sessions/s by turns.
+    let text = stdout(&output);
+    assert!(text.contains("7683 tokens/s, 6.873 turns/s, mean prompt 1118 tokens"), "{text}");
+    assert!(text.contains("0.4656 by turns"), "{text}");
+}
+
+#[test]
+fn a_new_cell_is_made_from_scratch_with_the_names_it_needs() {
+    let project = Project::copy();
+    let committed = fs::read_to_string(project.path(CELL)).unwrap();
+    fs::remove_file(project.path(CELL)).unwrap();
+    fs::remove_file(project.path("configs/registrations/vllm-cpu.yaml")).unwrap();
+    let output = project.trapcheck(&["calibrate", E0A]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--workload NAME"), "{}", stderr(&output));
+    let names = [
+        "--workload",
+        "standard-tenth",
+        "--protocol",
+        "vllm-cpu",
+        "--chunk-tokens",
+        "2048",
+        "--block-tokens",
+        "32",
+    ];
+    let args = [&["calibrate", E0A], &names[..]].concat();
+    project.trapcheck(&args).assert().success();
+    assert_eq!(fs::read_to_string(project.path(CELL)).unwrap(), committed);
+}
+
+#[test]
+fn another_calibration_is_not_written_over_the_first() {
+    let project = Project::copy();
+    let other = "results/vllm-cpu/cpu_2_pulled_20261129-141500/agentload_e0a";
+    let before = fs::read(project.path(CELL)).unwrap();
+    let output = project.trapcheck(&["calibrate", other]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--force replaces it"), "{}", stderr(&output));
+    assert_eq!(fs::read(project.path(CELL)).unwrap(), before);
+    project.trapcheck(&["calibrate", "--force", other]).assert().success();
+    assert_ne!(fs::read(project.path(CELL)).unwrap(), before);
+}
+
+#[test]
+fn only_a_cache_off_run_calibrates() {
+    let project = Project::copy();
+    let closed = E0A.replace("e0a", "closed/20261129-120826_n48");
+    let output = project.trapcheck(&["calibrate", "--dry-run", &closed]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("the prefix cache was on"), "{}", stderr(&output));
+}

@@ -1,0 +1,48 @@
+//! `trapcheck inspect`.
+
+use std::fs;
+
+use crate::project::{Project, stderr, stdout, trapcheck};
+
+const BATCH: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700";
+
+#[test]
+fn the_committed_runs_have_no_problem() {
+    let output = trapcheck(&["inspect", "results"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output).lines().count(), 23);
+    assert!(stderr(&output).contains("notes; --notes lists them"));
+}
+
+#[test]
+fn a_damaged_run_is_a_row_with_its_reason_and_the_others_are_still_there() {
+    let project = Project::copy();
+    let table = format!("{BATCH}/agentload_closed/20261129-120009_n16/turns.csv.gz");
+    let bytes = fs::read(project.path(&table)).unwrap();
+    fs::write(project.path(&table), &bytes[..bytes.len() / 2]).unwrap();
+    let output = project.trapcheck(&["inspect", "--format", "csv", BATCH]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let rows = stdout(&output);
+    assert_eq!(rows.lines().count(), 12, "{rows}");
+    assert!(rows.lines().any(|row| row.contains("unreadable") && row.contains("n16")), "{rows}");
+    assert!(stderr(&output).contains(&format!("problem: {table}:")), "{}", stderr(&output));
+}
+
+#[test]
+fn a_folder_without_runs_and_a_path_that_is_not_there_are_errors() {
+    let output = trapcheck(&["inspect", "configs"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no run directory"), "{}", stderr(&output));
+    let output = trapcheck(&["inspect", "no/such/path"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no/such/path"), "{}", stderr(&output));
+}
+
+#[test]
+fn json_says_null_for_what_is_unknown_and_leaves_out_what_does_not_apply() {
+    let run = format!("{BATCH}/agentload_closed/20261129-120009_n16");
+    let output = trapcheck(&["inspect", "--format", "json", &run]).output().unwrap();
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows[0]["population"], 16);
+    assert!(rows[0].get("rate_multiple").is_none());
+}

@@ -1,0 +1,115 @@
+//! The manifest holds, and anything that changes is named.
+
+use std::fs;
+
+use crate::project::{Project, stderr, stdout};
+
+const TURNS: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_burst/20261129-121107_x1.5_s0/turns.csv.gz";
+
+/// Runs the verification and gives its exit code and what it printed.
+fn verify(project: &Project) -> (Option<i32>, String) {
+    let output = project.trapcheck(&["numbers", "--verify"]).output().unwrap();
+    (output.status.code(), stdout(&output) + &stderr(&output))
+}
+
+#[test]
+fn the_committed_manifest_verifies() {
+    let (code, said) = verify(&Project::copy());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("verified: "), "{said}");
+}
+
+#[test]
+fn one_flipped_byte_of_a_turns_file_fails_and_is_named() {
+    let project = Project::copy();
+    let mut bytes = fs::read(project.path(TURNS)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(project.path(TURNS), bytes).unwrap();
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(&format!("source {TURNS}: SHA-256 is")), "{said}");
+}
+
+#[test]
+fn a_changed_value_fails_and_is_named() {
+    let project = Project::copy();
+    let path = project.path("paper/numbers.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let id =
+        format!("vllm-cpu_runs.{}.backlog_slope_per_s", TURNS.trim_end_matches("/turns.csv.gz"));
+    let at = text.find(&id).unwrap();
+    let value = at + text[at..].find("0.1415").unwrap();
+    let changed = format!("{}0.1416{}", &text[..value], &text[value + 6..]);
+    fs::write(&path, changed).unwrap();
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(1), "{said}");
+    let line = format!("value {id}: computed 0.1415 sessions/s, recorded 0.1416 sessions/s");
+    assert!(said.contains(&line), "{said}");
+}
+
+#[test]
+fn a_missing_output_a_missing_source_and_a_changed_table_are_each_named() {
+    let project = Project::copy();
+    let figure = "figures/vllm-cpu_stampede.png";
+    let engine = TURNS.replace("turns.csv.gz", "engine.csv.gz");
+    let table = "paper/derived/vllm-cpu_runs.csv";
+    fs::remove_file(project.path(figure)).unwrap();
+    fs::remove_file(project.path(&engine)).unwrap();
+    let text = fs::read_to_string(project.path(table)).unwrap();
+    fs::write(project.path(table), text.replace("TRAPPED", "RECOVERED")).unwrap();
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(1), "{said}");
+    for line in [
+        format!("output {figure}: "),
+        format!("source {engine}: "),
+        format!("output {table}: SHA-256 is"),
+    ] {
+        assert!(said.contains(&line), "no {line:?} in {said}");
+    }
+}
+
+#[test]
+fn a_run_that_is_new_or_gone_is_named() {
+    let project = Project::copy();
+    let run = TURNS.trim_end_matches("/turns.csv.gz");
+    fs::rename(project.path(run), project.path(&format!("{run}_moved"))).unwrap();
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(&format!("source {run}/turns.csv.gz: ")), "{said}");
+    assert!(
+        said.contains(&format!("source {run}_moved/turns.csv.gz: not in the manifest")),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_registration_that_changed_after_it_was_pinned_judges_nothing() {
+    let project = Project::copy();
+    let path = project.path("configs/registrations/vllm-cpu.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("slope_factor: 0.5", "slope_factor: 0.4")).unwrap();
+    let output = project.trapcheck(&["derive"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("the registration changed after it was bound"), "{said}");
+}
+
+#[test]
+fn verifying_writes_nothing() {
+    let project = Project::copy();
+    let before = [project.bytes_of("paper"), project.bytes_of("figures")];
+    fs::remove_file(project.path("figures/vllm-cpu_stampede.svg")).unwrap();
+    verify(&project);
+    assert_eq!(project.bytes_of("paper"), before[0]);
+    assert!(!project.path("figures/vllm-cpu_stampede.svg").exists());
+}
+
+#[test]
+fn without_a_manifest_it_says_how_to_make_one() {
+    let project = Project::copy();
+    fs::remove_file(project.path("paper/numbers.json")).unwrap();
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("trapcheck numbers writes it"), "{said}");
+}
