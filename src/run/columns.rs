@@ -210,12 +210,11 @@ fn count_from_float(x: f64) -> Option<u64> {
     (x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15).then_some(x as u64)
 }
 
-/// Which of the file's columns answers each field, and which fields lack.
-fn locate(
-    file: &Path,
-    names: &[String],
-    schema: &[Field],
-) -> Result<(Vec<Option<usize>>, Vec<&'static str>), Vec<Problem>> {
+/// Per field the file's column that answers it, and the fields that lack.
+type Places = (Vec<Option<usize>>, Vec<&'static str>);
+
+/// Finds each field's column by name.
+fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Places, Vec<Problem>> {
     let mut problems = Vec::new();
     for (i, name) in names.iter().enumerate() {
         if names[..i].contains(name) && schema.iter().any(|f| f.name == name) {

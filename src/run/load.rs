@@ -77,6 +77,9 @@ impl Run {
     }
 }
 
+/// The tables whose rows refer to each other.
+type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
+
 struct Loader<'a> {
     dir: &'a Path,
     options: &'a LoadOptions,
@@ -167,10 +170,7 @@ impl Loader<'_> {
         }
     }
 
-    #[allow(clippy::type_complexity)]
-    fn sessions_turns_gate(
-        &mut self,
-    ) -> Result<(Vec<Session>, Vec<Turn>, Vec<GateEvent>), Vec<Problem>> {
+    fn sessions_turns_gate(&mut self) -> Result<RowTables, Vec<Problem>> {
         // A broken turns table is reported even when the sessions table is broken too.
         let sessions = self.needed("sessions", sessions::SCHEMA);
         let turns = self.needed("turns", turns::SCHEMA);
