@@ -129,3 +129,6 @@ fn whole(run: &Run) -> WholeMeasures {
         held_session_hours: held.iter().sum::<f64>() / 3600.0,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,3 +165,46 @@ fn a_run_of_an_unknown_cell_says_how_to_make_the_cell() {
     assert!(said.contains("no cell my-cell in configs/cells"), "{said}");
     assert!(said.contains("trapcheck calibrate"), "{said}");
 }
+
+/// Binds the burst run to a registration of the given status; gives the scored row.
+fn bound_to(status: &str, sha256: Option<&str>) -> serde_json::Value {
+    let project = Project::copy();
+    let path = project.path("configs/registrations/vllm-cpu.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("status: EXPLORATORY", &format!("status: {status}"))).unwrap();
+    let hash = sha256.map_or_else(
+        || {
+            use sha2::Digest;
+            let digest = sha2::Sha256::digest(fs::read(&path).unwrap());
+            digest.iter().map(|b| format!("{b:02x}")).collect::<String>()
+        },
+        str::to_owned,
+    );
+    let meta = project.path(&format!("{BURST}/meta.json"));
+    let text = fs::read_to_string(&meta).unwrap();
+    let registration = format!(
+        r#""registration": {{"file": "r.yaml", "sha256": "{hash}", "status": "{status}"}}"#
+    );
+    fs::write(&meta, text.replace(r#""registration": null"#, &registration)).unwrap();
+    let output = project.trapcheck(&["score", "--format", "json", BURST]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn only_a_run_bound_to_a_filled_registration_is_decisive() {
+    let filled = bound_to("FILLED", None);
+    assert_eq!(filled["runs"][0]["registration"], "bound to vllm-cpu");
+    assert_eq!(filled["paired"][0]["decisive"], "yes");
+    let exploratory = bound_to("EXPLORATORY", None);
+    assert_eq!(exploratory["runs"][0]["registration"], "bound to vllm-cpu (EXPLORATORY)");
+    assert_eq!(exploratory["paired"][0]["decisive"], "no");
+}
+
+#[test]
+fn a_run_bound_to_another_registration_votes_for_none_and_says_so() {
+    let other = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let score = bound_to("FILLED", Some(other));
+    let words = "bound to another registration (0123456789ab...)";
+    assert_eq!(score["runs"][0]["registration"], words);
+    assert_eq!(score["paired"].as_array().unwrap().len(), 0);
+}
