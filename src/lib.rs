@@ -7,6 +7,7 @@
 
 pub mod analysis;
 pub mod cli;
+pub mod digits;
 pub mod figure;
 mod files;
 mod hash;

@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json};
 
+pub use crate::digits::fixed;
 use crate::run::SourceFile;
 
 /// One column.
@@ -106,15 +107,6 @@ impl Cell {
     }
 }
 
-/// A number with stated digits; never a negative zero.
-pub fn fixed(x: f64, digits: usize) -> String {
-    let text = format!("{x:.digits$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.bytes().all(|b| b == b'0' || b == b'.') => rest.to_owned(),
-        _ => text,
-    }
-}
-
 impl Table {
     /// The table as csv: header, rows, LF.
     pub fn to_csv(&self) -> String {
@@ -193,13 +185,6 @@ pub fn csv_line(out: &mut String, fields: impl Iterator<Item = String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_rounded_zero_has_no_sign() {
-        assert_eq!(fixed(-0.00001, 4), "0.0000");
-        assert_eq!(fixed(-0.00006, 4), "-0.0001");
-        assert_eq!(fixed(-0.0, 0), "0");
-    }
 
     #[test]
     fn unknown_and_not_applicable_differ_in_every_form() {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::figure::output::render;
-use crate::figure::stampede::stampede;
 use crate::figure::{Figure, FigureError};
 use crate::hash::sha256_hex;
 use crate::run::{Problem, SourceFile, find_runs};
@@ -12,9 +11,9 @@ use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Table};
 
+use super::draw;
 use super::score::{ScoreOptions, Scoring, score};
 use super::spec::{Analysis, FigureSpec, TableKind};
-use super::stampede_input;
 
 /// Folders of a project, relative to it.
 pub const RESULTS: &str = "results";
@@ -218,31 +217,35 @@ impl Evaluated {
     ///
     /// # Errors
     /// It cannot be drawn.
-    pub fn figure(&self, spec: &FigureSpec) -> Result<FigureFiles, AnalysisError> {
-        let failed = |error| AnalysisError::Figure { name: spec.name().to_owned(), error };
-        let (figure, sources): (Figure, Vec<SourceFile>) = match spec {
-            FigureSpec::Stampede { title, rates, source, .. } => {
-                let (input, sources) = stampede_input::input(self, title, rates, source);
-                (stampede(&input), sources)
-            }
-        };
-        let rendered = render(&figure.drawing).map_err(failed)?;
-        let csv = figure.data.to_csv().map_err(failed)?;
-        let file = |ending: &str, bytes: Vec<u8>| OutputFile {
-            path: Path::new(FIGURES).join(format!("{}.{ending}", spec.name())),
-            bytes,
-        };
-        Ok(FigureFiles {
-            name: spec.name().to_owned(),
-            files: vec![
-                file("svg", rendered.svg.into_bytes()),
-                file("pdf", rendered.pdf),
-                file("png", rendered.png),
-                file("csv", csv.into_bytes()),
-            ],
-            sources,
-        })
+    pub fn figure(
+        &self,
+        spec: &FigureSpec,
+        configs: &Configs,
+    ) -> Result<FigureFiles, AnalysisError> {
+        let failed = |error| AnalysisError::Figure { name: spec.name.clone(), error };
+        let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs);
+        let files = figure_files(&spec.name, &figure).map_err(failed)?;
+        Ok(FigureFiles { name: spec.name.clone(), files, sources })
     }
+}
+
+/// A figure's svg, pdf, png and csv under `figures/`.
+///
+/// # Errors
+/// It cannot be drawn.
+pub fn figure_files(name: &str, figure: &Figure) -> Result<Vec<OutputFile>, FigureError> {
+    let rendered = render(&figure.drawing)?;
+    let csv = figure.data.to_csv()?;
+    let file = |ending: &str, bytes: Vec<u8>| OutputFile {
+        path: Path::new(FIGURES).join(format!("{name}.{ending}")),
+        bytes,
+    };
+    Ok(vec![
+        file("svg", rendered.svg.into_bytes()),
+        file("pdf", rendered.pdf),
+        file("png", rendered.png),
+        file("csv", csv.into_bytes()),
+    ])
 }
 
 /// A table's csv file.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use crate::law::trap_check::Calibration;
 use crate::setup::yaml::{self, ConfigError};
 
 /// An analysis as `analysis/<name>.yaml` states it. Paths are relative to the
@@ -59,28 +60,61 @@ pub enum TableKind {
 
 /// A figure to draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum FigureSpec {
-    /// Hit fraction and sessions in the system of the paired test's arms (Fig. 1).
-    Stampede {
-        /// File stem of the figure.
-        name: String,
-        /// Title, for the file's own description.
-        title: String,
-        /// The rates shown, multiples of lambda_ref, a column each.
-        rates: Vec<f64>,
-        /// What the runs are, printed in the figure.
-        source: String,
-    },
+#[serde(deny_unknown_fields)]
+pub struct FigureSpec {
+    /// File stem of the figure.
+    pub name: String,
+    /// Title, for the files' own description.
+    pub title: String,
+    /// What the runs are, printed in the figure.
+    pub source: String,
+    /// What is drawn.
+    pub draw: Draw,
 }
 
-impl FigureSpec {
-    /// File stem of the figure.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Stampede { name, .. } => name,
-        }
-    }
+/// What a figure shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Draw {
+    /// Hit fraction and sessions in the system of the paired test's arms (Fig. 1).
+    Stampede {
+        /// A column per rate, multiples of lambda_ref.
+        rates: Vec<f64>,
+    },
+    /// Trap, rescue and release beside the same seed's controls (Fig. 3).
+    Rescue {
+        /// A column each.
+        columns: Vec<RescueSpec>,
+    },
+    /// The closed-population curve of each cell (Fig. 5).
+    ClosedCurve {
+        /// A column each.
+        cells: Vec<String>,
+    },
+    /// Theorem 1 against every stuck run (Fig. 2).
+    Theorem {
+        /// Cells whose model lines are drawn.
+        cells: Vec<String>,
+        /// The loads the lines span, rho.
+        rho: (f64, f64),
+        /// Whose lambda_miss the runs are divided by.
+        #[serde(default)]
+        calibration: Calibration,
+    },
+    /// Good against trapped time scales (page Fig. 3).
+    TimeScales {},
+}
+
+/// A column of the rescue figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RescueSpec {
+    /// The cell.
+    pub cell: String,
+    /// The rate, a multiple of lambda_ref.
+    pub rate: f64,
+    /// The seed shown.
+    pub seed: u64,
 }
 
 impl Analysis {

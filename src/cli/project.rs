@@ -77,7 +77,7 @@ pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
             let figures = analysis
                 .figures
                 .iter()
-                .map(|spec| evaluated.figure(spec))
+                .map(|spec| evaluated.figure(spec, &project.configs))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(Made { evaluated, tables, figures })
         })

@@ -5,6 +5,8 @@
 //! factor that makes the model's all-miss token rate the run's own, because an
 //! engine's speed is not the same on every day. Nothing else is fitted.
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::WindowMeasures;
 use crate::model::fifo::{ModelF, Regime, Trap};
 use crate::model::{AllMiss, ModelError, SessionMeans};
@@ -12,9 +14,11 @@ use crate::run::Run;
 use crate::setup::{Cell, Workload};
 
 /// Which costs a check used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Calibration {
     /// The cell's, as its file states them.
+    #[default]
     Cell,
     /// The cell's, with one speed factor set to the run's own all-miss token rate.
     RunSpeed,

@@ -1,5 +1,7 @@
 //! One condition of a rule, with what was measured and how far it was from turning.
 
+use crate::digits::fixed;
+
 /// Which side of the threshold a value has to be on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Comparison {
@@ -35,6 +37,17 @@ impl Clause {
         needs: Comparison,
     ) -> Self {
         Self { quantity, unit, measured, needs, holds: measured.map(|x| needs.holds(x)) }
+    }
+
+    /// What is asked, in words: `needs > 0.1164`.
+    pub fn needs_words(&self) -> String {
+        match self.needs {
+            Comparison::Above(x) => format!("needs > {}", fixed(x, 4)),
+            Comparison::Below(x) => format!("needs < {}", fixed(x, 4)),
+            Comparison::Within(low, high) => {
+                format!("needs {} to {}", fixed(low, 2), fixed(high, 2))
+            }
+        }
     }
 
     /// How far the measured value is inside the condition (negative: outside), in

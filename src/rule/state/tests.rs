@@ -59,12 +59,7 @@ fn trapped_run() -> RunMeasures {
             held_session_hours: 0.0,
         },
         burst_start_s: Some(1200.0),
-        series: Series {
-            hits: Vec::new(),
-            follow_up_hits: Vec::new(),
-            backlog: Vec::new(),
-            outstanding: Vec::new(),
-        },
+        series: Series::default(),
     }
 }
 

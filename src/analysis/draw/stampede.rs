@@ -1,38 +1,33 @@
-//! The stampede's input, from scored runs.
+//! The stampede, from the runs of the paired test.
 
-use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun};
-use crate::figure::style;
+use crate::analysis::score::ScoredRun;
+use crate::analysis::spec::FigureSpec;
+use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun, stampede};
+use crate::figure::{Figure, style};
 use crate::rule::Arm;
-use crate::run::SourceFile;
 
-use super::outputs::Evaluated;
-use super::score::ScoredRun;
+use super::{at_rate, fractions};
 
-/// Builds the figure's input, a column per rate, and lists the files behind it.
-pub fn input(
-    evaluated: &Evaluated,
-    title: &str,
+/// A column per rate.
+pub fn draw<'a>(
+    runs: &'a [ScoredRun],
+    spec: &FigureSpec,
     rates: &[f64],
-    source: &str,
-) -> (Stampede, Vec<SourceFile>) {
-    let mut sources = Vec::new();
+) -> (Figure, Vec<&'a ScoredRun>) {
+    let mut used = Vec::new();
     let columns = rates
         .iter()
         .map(|rate| {
-            let runs: Vec<&ScoredRun> = evaluated
-                .scoring
-                .runs
+            let shown: Vec<&ScoredRun> = runs
                 .iter()
-                .filter(|run| run.meta.rate.multiple.is_some_and(|m| (m - rate).abs() < 1e-6))
-                .filter(|run| Arm::of(&run.meta.arm).is_some())
+                .filter(|run| at_rate(run, *rate) && Arm::of(&run.meta.arm).is_some())
                 .collect();
-            sources.extend(runs.iter().flat_map(|run| run.sources.clone()));
-            column(*rate, &runs)
+            used.extend(&shown);
+            column(*rate, &shown)
         })
         .collect();
-    sources.sort();
-    sources.dedup();
-    (Stampede { title: title.into(), columns, source: source.into() }, sources)
+    let input = Stampede { title: spec.title.clone(), columns, source: spec.source.clone() };
+    (stampede(&input), used)
 }
 
 fn column(rate: f64, runs: &[&ScoredRun]) -> StampedeColumn {
@@ -59,7 +54,7 @@ fn stampede_run(run: &ScoredRun) -> Option<StampedeRun> {
     Some(StampedeRun {
         arm,
         seed: run.meta.seed,
-        hit_bins: series.hits.iter().map(|(t, share)| (*t, share.value())).collect(),
+        hit_bins: fractions(&series.hits),
         backlog: series.backlog.clone(),
     })
 }

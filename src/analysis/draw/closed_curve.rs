@@ -1,0 +1,98 @@
+//! The closed-population curve, from closed runs: one point per population, with
+//! the mean and its standard error where there are several seeds.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::score::ScoredRun;
+use crate::analysis::spec::FigureSpec;
+use crate::figure::Figure;
+use crate::figure::closed_curve::{
+    ClosedCell, ClosedCurves, ClosedPoint, ClosedSeries, CurveKind, closed_curves,
+};
+use crate::figure::population::Estimate;
+use crate::measure::{WindowMeasures, stats};
+use crate::run::Source;
+use crate::setup::Configs;
+
+/// A column per cell.
+pub fn draw<'a>(
+    runs: &'a [ScoredRun],
+    spec: &FigureSpec,
+    cells: &[String],
+    configs: &Configs,
+) -> (Figure, Vec<&'a ScoredRun>) {
+    let mut used = Vec::new();
+    let cells = cells
+        .iter()
+        .map(|cell| {
+            let closed: Vec<&ScoredRun> = runs
+                .iter()
+                .filter(|run| run.meta.cell == *cell && run.meta.arm == "closed")
+                .collect();
+            used.extend(&closed);
+            closed_cell(cell, &closed, configs)
+        })
+        .collect();
+    let input = ClosedCurves { title: spec.title.clone(), cells, source: spec.source.clone() };
+    (closed_curves(&input), used)
+}
+
+fn closed_cell(name: &str, runs: &[&ScoredRun], configs: &Configs) -> ClosedCell {
+    let mean_turns =
+        configs.of_cell(name).map(|(_, workload, _)| workload.survival().iter().sum::<f64>());
+    let kinds = [
+        (Source::Engine, CurveKind::Engine, "engine"),
+        (Source::Simulator, CurveKind::Simulator, "simulator"),
+    ];
+    let series = kinds
+        .into_iter()
+        .filter_map(|(source, kind, label)| {
+            let of_source = runs.iter().filter(|run| run.meta.source == source).copied();
+            let points = points(of_source, mean_turns);
+            (!points.is_empty()).then(|| ClosedSeries { kind, label: label.into(), points })
+        })
+        .collect();
+    let registration = configs.registrations.values().find(|r| r.registration.cell == name);
+    ClosedCell {
+        title: name.into(),
+        series,
+        lambda_ref_per_s: configs.cells.get(name).map(|cell| cell.lambda_ref_per_s),
+        cap: registration.map(|r| r.registration.cap as u32),
+    }
+}
+
+fn points<'a>(
+    runs: impl Iterator<Item = &'a ScoredRun>,
+    mean_turns: Option<f64>,
+) -> Vec<ClosedPoint> {
+    let mut at: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
+    for run in runs {
+        if let (Some(n), Some(window)) = (run.meta.population, &run.measures.window) {
+            at.entry(n).or_default().push(window);
+        }
+    }
+    at.into_iter()
+        .map(|(n, windows)| {
+            let of = |f: &dyn Fn(&WindowMeasures) -> Option<f64>| {
+                estimate(&windows.iter().filter_map(|w| f(w)).collect::<Vec<_>>())
+            };
+            ClosedPoint {
+                n: n as u32,
+                sessions_per_s: of(&|w| Some(w.completions_per_s)),
+                turns_based_per_s: mean_turns
+                    .and_then(|t| of(&|w| Some(w.turns_per_s / t)))
+                    .map(|e| e.value),
+                hit_fraction: of(&|w| w.hits.value()),
+            }
+        })
+        .collect()
+}
+
+/// Mean over seeds, with its standard error when there are several.
+fn estimate(values: &[f64]) -> Option<Estimate> {
+    let value = stats::mean(values)?;
+    let n = values.len() as f64;
+    let squares: f64 = values.iter().map(|v| (v - value) * (v - value)).sum();
+    let standard_error = (n > 1.0).then(|| (squares / (n - 1.0) / n).sqrt());
+    Some(Estimate { value, standard_error })
+}

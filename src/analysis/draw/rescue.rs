@@ -1,0 +1,83 @@
+//! Trap, rescue and release, from a rescue run and its same-seed controls.
+
+use crate::analysis::score::ScoredRun;
+use crate::analysis::spec::{FigureSpec, RescueSpec};
+use crate::figure::Figure;
+use crate::figure::rescue::{Rescue, RescueColumn, RescueRun, rescue};
+use crate::figure::style::Arm;
+use crate::figure::timeline::Timeline;
+use crate::setup::Configs;
+
+use super::{at_rate, fractions};
+
+/// The arms shown, by their word in `meta.json`.
+const ARMS: [(&str, Arm); 3] =
+    [("rescue", Arm::Rescue), ("burst", Arm::Burst), ("noburst", Arm::NoBurst)];
+
+/// A column per cell, rate and seed.
+pub fn draw<'a>(
+    runs: &'a [ScoredRun],
+    spec: &FigureSpec,
+    columns: &[RescueSpec],
+    configs: &Configs,
+) -> (Figure, Vec<&'a ScoredRun>) {
+    let mut used = Vec::new();
+    let columns = columns
+        .iter()
+        .map(|column| {
+            let shown: Vec<(Arm, &ScoredRun)> = ARMS
+                .iter()
+                .filter_map(|(word, arm)| Some((*arm, find(runs, column, word)?)))
+                .collect();
+            used.extend(shown.iter().map(|(_, run)| *run));
+            rescue_column(column, &shown, configs)
+        })
+        .collect();
+    let input = Rescue { title: spec.title.clone(), columns, source: spec.source.clone() };
+    (rescue(&input), used)
+}
+
+fn find<'a>(runs: &'a [ScoredRun], column: &RescueSpec, arm: &str) -> Option<&'a ScoredRun> {
+    runs.iter().find(|run| {
+        run.meta.cell == column.cell
+            && run.meta.arm == arm
+            && run.meta.seed == column.seed
+            && at_rate(run, column.rate)
+    })
+}
+
+fn rescue_column(
+    column: &RescueSpec,
+    shown: &[(Arm, &ScoredRun)],
+    configs: &Configs,
+) -> RescueColumn {
+    let rescued = shown.iter().find(|(arm, _)| *arm == Arm::Rescue).map(|(_, run)| *run);
+    let gate = rescued.and_then(|run| run.meta.gate);
+    let cap = gate.map_or(String::new(), |g| format!(", cap {}", g.n_cap));
+    let protocol = configs.of_cell(&column.cell).map(|(_, _, protocol)| protocol);
+    let release_s = gate.and_then(|g| g.release_s);
+    // What a rescue is judged over starts one gap bin after the release (App. E.7: 300 s).
+    let after = protocol
+        .zip(release_s)
+        .map(|(p, t)| (t + p.bins.gap_s, p.paired.horizon_s, "judged after release"));
+    RescueColumn {
+        title: format!("{}, {} × *λ*_{{ref}}{cap}", column.cell, column.rate),
+        timeline: Timeline {
+            end_s: shown.iter().map(|(_, run)| run.meta.horizon_s).fold(0.0, f64::max),
+            burst_at_s: rescued.and_then(|run| run.measures.burst_start_s),
+            cap_on_s: gate.and_then(|g| g.engage_s),
+            cap_off_s: release_s,
+            window: after,
+        },
+        runs: shown
+            .iter()
+            .map(|(arm, run)| RescueRun {
+                arm: *arm,
+                seed: run.meta.seed,
+                follow_up_hits: fractions(&run.measures.series.follow_up_hits),
+                outstanding: run.measures.series.outstanding.clone(),
+                held: run.measures.series.held.clone(),
+            })
+            .collect(),
+    }
+}
