@@ -16,7 +16,9 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json};
 
 pub use crate::digits::fixed;
+use crate::model::SessionMeans;
 use crate::run::SourceFile;
+use crate::setup::Configs;
 
 /// One column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +149,11 @@ impl Table {
         }
         out
     }
+}
+
+/// What a session of a cell's workload asks for on average.
+fn session_means(configs: &Configs, cell: &str) -> Option<SessionMeans> {
+    configs.of_cell(cell).map(|(_, workload, _)| SessionMeans::of(workload))
 }
 
 impl Column {

@@ -1,12 +1,10 @@
 //! The all-miss capacity: cache-off runs and the cost of a turn fitted to each
 //! (App. E.3's E0a).
 
-use std::collections::BTreeMap;
-
 use crate::analysis::ScoredRun;
 use crate::setup::Configs;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Column, Row, Table, session_means};
 
 const COLUMNS: &[Column] = &[
     Column::key("run", ""),
@@ -28,19 +26,10 @@ const COLUMNS: &[Column] = &[
 
 /// The table of cache-off runs.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let session: BTreeMap<&str, (f64, f64)> = configs
-        .cells
-        .keys()
-        .filter_map(|name| configs.of_cell(name).map(|(_, workload, _)| (name, workload)))
-        .map(|(name, workload)| {
-            let means = crate::model::SessionMeans::of(workload);
-            (name.as_str(), (means.mean_turns, means.session_prompt_tokens()))
-        })
-        .collect();
     let row = |run: &ScoredRun| {
         let fit = run.turn_cost.as_ref()?;
         let window = run.measures.window.as_ref()?;
-        let (mean_turns, session_tokens) = *session.get(run.meta.cell.as_str())?;
+        let means = session_means(configs, &run.meta.cell)?;
         // The cache is off: every prompt token is computed, said so or not.
         let tokens_per_s = window.mean_prompt_tokens? * window.turns_per_s;
         let mut cells = vec![
@@ -53,8 +42,8 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
             Cell::known(window.mean_prompt_tokens, 0),
             Cell::Number(tokens_per_s, 0),
             Cell::Number(window.completions_per_s, 4),
-            Cell::Number(window.turns_per_s / mean_turns, 4),
-            Cell::Number(tokens_per_s / session_tokens, 4),
+            Cell::Number(window.turns_per_s / means.mean_turns, 4),
+            Cell::Number(tokens_per_s / means.session_prompt_tokens(), 4),
         ];
         match fit {
             Ok(fit) => cells.extend([

@@ -1,11 +1,9 @@
 //! The closed-population throughput curve mu(n) (Stage C, App. E.3).
 
-use std::collections::BTreeMap;
-
 use crate::analysis::ScoredRun;
 use crate::setup::Configs;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Column, Row, Table, session_means};
 
 const COLUMNS: &[Column] = &[
     Column::key("run", ""),
@@ -22,15 +20,9 @@ const COLUMNS: &[Column] = &[
 
 /// The table of closed runs, in order of cell and population.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let mean_turns: BTreeMap<&str, f64> = configs
-        .cells
-        .keys()
-        .filter_map(|name| configs.of_cell(name).map(|(_, workload, _)| (name, workload)))
-        .map(|(name, workload)| (name.as_str(), workload.survival().iter().sum()))
-        .collect();
     let row = |run: &ScoredRun| {
         let window = run.measures.window.as_ref()?;
-        let turns = mean_turns.get(run.meta.cell.as_str())?;
+        let mean_turns = session_means(configs, &run.meta.cell)?.mean_turns;
         let key = run.dir.display().to_string();
         let cells = vec![
             Cell::text(&key),
@@ -39,7 +31,7 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
             run.meta.population.map_or(Cell::Unknown, Cell::Count),
             Cell::Count(run.meta.seed),
             Cell::Number(window.completions_per_s, 4),
-            Cell::Number(window.turns_per_s / turns, 4),
+            Cell::Number(window.turns_per_s / mean_turns, 4),
             Cell::known(window.hits.value(), 3),
             Cell::known(window.follow_up_hits.value(), 3),
             Cell::known(window.uncached_tokens_per_s, 0),
