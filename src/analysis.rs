@@ -8,6 +8,7 @@ pub mod draw;
 pub mod outputs;
 pub mod score;
 pub mod spec;
+pub mod theory_tables;
 
 pub use score::{Binding, Scored, ScoredRun, Scoring};
 pub use spec::Analysis;

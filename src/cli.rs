@@ -7,6 +7,7 @@ pub mod calibrate;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
+pub mod model;
 pub mod numbers;
 pub mod output;
 pub mod progress;
@@ -30,6 +31,8 @@ use clap::{Parser, Subcommand};
 #[command(after_help = "Examples:
   trapcheck score results/vllm-cpu          is any of these runs trapped?
   trapcheck inspect results/nova            what is there, and what is wrong with it?
+  trapcheck model trap --cell sglang-300k --rate 1.65
+                                            what would a trapped engine look like?
   trapcheck figures                         draw every figure
   trapcheck numbers --verify                does every number still follow from its source?")]
 pub struct Cli {
@@ -47,6 +50,7 @@ enum Command {
     Calibrate(calibrate::Args),
     Derive(derive::Args),
     Figures(figures::Args),
+    Model(model::Args),
     Numbers(numbers::Args),
 }
 
@@ -65,6 +69,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Calibrate(args) => calibrate::run(args),
         Command::Derive(args) => derive::run(args),
         Command::Figures(args) => figures::run(args),
+        Command::Model(args) => model::run(args),
         Command::Numbers(args) => numbers::run(args),
     }
 }

@@ -2,14 +2,20 @@
 //! entry model). Formulas only: nothing here reads a file or a run.
 
 pub mod cost;
+pub mod curve;
 pub mod fifo;
+pub mod fluid;
 pub mod numeric;
+pub mod rescue;
 pub mod session;
+pub mod theory;
 pub mod tool_time;
+pub mod window;
 
 pub use cost::AllMiss;
 pub use fifo::{ModelF, Regime, Trap};
 pub use session::SessionMeans;
+pub use theory::Theory;
 
 /// An input with which a model has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -17,6 +23,14 @@ pub enum ModelError {
     /// A rate, cost, length or population that has to be positive is not.
     #[error("{what}: expected a positive number, found {value}")]
     NotPositive {
+        /// The quantity, with its unit.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A rate or mass that may be 0 is negative or not finite.
+    #[error("{what}: expected a number of at least 0, found {value}")]
+    Negative {
         /// The quantity, with its unit.
         what: &'static str,
         /// What was given.

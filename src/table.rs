@@ -4,11 +4,14 @@
 //! verdicts, and rendered here: csv, JSON and Markdown come from the same cells,
 //! with the same stated digits.
 
+pub mod answers;
 pub mod calibration;
 pub mod closed_curve;
 pub mod from_empty;
+pub mod model_values;
 pub mod paired;
 pub mod runs;
+pub mod theory;
 pub mod trap_check;
 
 use std::fmt::Write as _;

@@ -9,11 +9,13 @@ use crate::run::{Problem, SourceFile, find_runs};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
+use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
 use super::draw;
 use super::score::{ScoreOptions, Scoring, score};
 use super::spec::{Analysis, FigureSpec, TableKind};
+use super::theory_tables::{TheoryTableError, TheoryTables};
 
 /// Folders of a project, relative to it.
 pub const RESULTS: &str = "results";
@@ -42,6 +44,9 @@ pub enum AnalysisError {
         /// What the analysis pins.
         expected: String,
     },
+    /// A table of the theory could not be made.
+    #[error(transparent)]
+    Theory(#[from] TheoryTableError),
     /// A figure could not be drawn.
     #[error("figure {name}: {error}")]
     Figure {
@@ -181,7 +186,11 @@ impl Project {
     }
 }
 
-fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
+/// A file with its hash.
+///
+/// # Errors
+/// It cannot be read.
+pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
     let bytes =
         std::fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
     Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
@@ -189,9 +198,27 @@ fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
 
 impl Evaluated {
     /// Its tables, each named after the analysis.
-    pub fn tables(&self, configs: &Configs) -> Vec<Table> {
+    ///
+    /// # Errors
+    /// A table of the theory that cannot be made.
+    pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
+        let mut theory = TheoryTables::new(configs);
+        let named = |table: Table| {
+            let name = format!("{}_{}", self.analysis.name, table.name);
+            Table { name, ..table }
+        };
+        let kinds = &self.analysis.tables;
+        kinds.iter().map(|kind| self.table(*kind, configs, &mut theory).map(named)).collect()
+    }
+
+    fn table(
+        &self,
+        kind: TableKind,
+        configs: &Configs,
+        theory: &mut TheoryTables<'_>,
+    ) -> Result<Table, AnalysisError> {
         let runs = &self.scoring.runs;
-        let made = |kind: &TableKind| match kind {
+        Ok(match kind {
             TableKind::Runs => table::runs::table(runs),
             TableKind::Paired => {
                 let verdicts: Vec<_> =
@@ -202,15 +229,15 @@ impl Evaluated {
             TableKind::Calibration => table::calibration::table(runs, configs),
             TableKind::ClosedCurve => table::closed_curve::table(runs, configs),
             TableKind::FromEmpty => table::from_empty::table(runs),
-        };
-        self.analysis
-            .tables
-            .iter()
-            .map(|kind| {
-                let table = made(kind);
-                Table { name: format!("{}_{}", self.analysis.name, table.name), ..table }
-            })
-            .collect()
+            TableKind::ModelValues => theory.values()?,
+            TableKind::ModelValuesSummary => theory.summary()?,
+            TableKind::ModelTraps => theory.predicted(Prediction::Traps)?,
+            TableKind::ModelFromEmpty => theory.predicted(Prediction::FromEmpty)?,
+            TableKind::ModelCuts => theory.predicted(Prediction::Corollary3)?,
+            TableKind::ModelMirror => theory.predicted(Prediction::Mirror)?,
+            TableKind::ModelWindows => theory.predicted(Prediction::Windows)?,
+            TableKind::ModelCrossings => theory.predicted(Prediction::Crossings)?,
+        })
     }
 
     /// One of its figures, rendered.

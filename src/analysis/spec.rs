@@ -20,7 +20,9 @@ pub struct Analysis {
     /// The registration that judges its runs, pinned by hash.
     #[serde(default)]
     pub registration: Option<PinnedFile>,
-    /// Run directories, as globs; `*` stays within one folder.
+    /// Run directories, as globs; `*` stays within one folder. None for the theory's
+    /// own tables.
+    #[serde(default)]
     pub runs: Vec<String>,
     /// The tables to derive.
     #[serde(default)]
@@ -56,6 +58,22 @@ pub enum TableKind {
     ClosedCurve,
     /// Runs from an empty engine.
     FromEmpty,
+    /// Every published model value beside ours.
+    ModelValues,
+    /// How many of them match, by what they rest on.
+    ModelValuesSummary,
+    /// Model F at the rates of Table 3.
+    ModelTraps,
+    /// Model F at the rates of the runs stuck from empty.
+    ModelFromEmpty,
+    /// Corollary 3.
+    ModelCuts,
+    /// MIRROR at its nominal rates.
+    ModelMirror,
+    /// Peak ratios and from-empty edges (Table 13).
+    ModelWindows,
+    /// 0.5-hit crossings and onsets (Table 20).
+    ModelCrossings,
 }
 
 /// A figure to draw.

@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let evaluated = project::evaluate(&project, path, analysis)?;
         unreadable += evaluated.scoring.unreadable.len();
         let files: Vec<OutputFile> =
-            evaluated.tables(&project.configs).iter().map(table_file).collect();
+            evaluated.tables(&project.configs)?.iter().map(table_file).collect();
         project::write_all(&files)?;
     }
     Ok(project::code(unreadable))

@@ -73,7 +73,7 @@ pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
         .iter()
         .map(|(path, analysis)| {
             let evaluated = evaluate(project, path, analysis)?;
-            let tables = evaluated.tables(&project.configs);
+            let tables = evaluated.tables(&project.configs)?;
             let figures = analysis
                 .figures
                 .iter()

@@ -4,12 +4,21 @@
 //! tail at once. Left out: concurrency, preemption, tool time, and the hits that return as
 //! the queue empties. This file has the asymptotic laws; `model::fluid` has the transient.
 
+pub mod kendall;
+pub mod premium;
+pub mod roots;
+pub mod sharing;
+pub mod threshold;
+
 use super::numeric::dot;
 use super::{ModelError, positive};
 
 /// Below this distance of rho from 1 a load is called critical: rho itself is a sum with
 /// rounding errors of this order.
 const CRITICAL_WIDTH: f64 = 1e-12;
+
+/// Newton's steps towards the Perron root; it takes about ten.
+const MOST_STEPS: usize = 10_000;
 
 /// What model F does at a load (Prop. 1, Theorem 1).
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +58,9 @@ pub struct Trap {
     pub z: f64,
     /// 1 - 1/z: growth of the gap per second of completion time.
     pub slope: f64,
-    /// An interval of relative width at most 1e-12 that holds the root of the
-    /// equation for `slope`.
-    pub slope_bracket: (f64, f64),
+    /// An interval of relative width at most 1e-12 on whose ends the Perron equation has
+    /// different signs.
+    pub z_bracket: (f64, f64),
     /// gamma = z - 1: growth of the gap per second of joining time.
     pub gamma: f64,
     /// alpha, growth of the backlog, in sessions/s.
@@ -155,8 +164,14 @@ impl ModelF {
     }
 
     fn trap(&self, lambda: f64, rho: f64) -> Trap {
-        let (slope, slope_bracket) = self.slope(lambda, rho);
-        let y = 1.0 - slope;
+        // u = 1 - 1/z and y = 1/z, each from the equation in which it keeps its digits.
+        let (slope, y, z_bracket) = if rho < 2.0 {
+            let (u, (low, high)) = self.slope(lambda, rho);
+            (u, 1.0 - u, (1.0 / (1.0 - low), 1.0 / (1.0 - high)))
+        } else {
+            let (y, (low, high)) = self.inverse_root(lambda);
+            (1.0 - y, y, (1.0 / high, 1.0 / low))
+        };
         let mut tilted_mix: Vec<f64> = Vec::with_capacity(self.survival.len());
         let (mut power, mut total, mut tilted_cost, mut leaving) = (1.0, 0.0, 0.0, 0.0);
         for (k, (g, c)) in self.survival.iter().zip(&self.costs_s).enumerate() {
@@ -174,7 +189,7 @@ impl ModelF {
             rho,
             z: 1.0 / y,
             slope,
-            slope_bracket,
+            z_bracket,
             gamma: slope / y,
             // 1 - E[y^T] = (1 - y) sum G_k y^(k-1), which loses no digits near rho = 1.
             alpha_per_s: lambda * slope * total / y,
@@ -194,23 +209,36 @@ impl ModelF {
             (lambda * u * q - (rho - 1.0), lambda * (q - u * dq))
         };
         let mut u = 0.0;
-        for _ in 0..200 {
+        for _ in 0..MOST_STEPS {
             let (f, df) = excess(u);
-            let next = (u - f / df).min(0.5 * (1.0 + u));
+            let next = u - f / df;
             if next - u <= 1e-15 * next {
                 break;
             }
             u = next;
         }
-        let (mut low, mut high) = (u * (1.0 - 4e-13), u * (1.0 + 4e-13));
-        // Rounding can leave Newton's last step outside a sign change this narrow.
-        while excess(low).0 > 0.0 {
-            low = u - 2.0 * (u - low);
+        (u, bracket(u, |u| excess(u).0))
+    }
+
+    /// The root y = 1/z of lambda sum c_k G_k y^k = 1. Its left side is increasing and convex,
+    /// so Newton's steps from an upper bound approach from above.
+    fn inverse_root(&self, lambda: f64) -> (f64, (f64, f64)) {
+        let excess = |y: f64| {
+            let terms = self.costs_s.iter().zip(&self.survival).rev();
+            let (q, dq) = terms.fold((0.0, 0.0), |(q, dq), (c, g)| (q * y + c * g, dq * y + q));
+            (lambda * y * q - 1.0, lambda * (q + y * dq))
+        };
+        // The first turn alone bounds it: lambda c_1 y <= 1.
+        let mut y = (1.0 / (lambda * self.costs_s[0])).min(1.0);
+        for _ in 0..MOST_STEPS {
+            let (f, df) = excess(y);
+            let next = y - f / df;
+            if y - next <= 1e-15 * y {
+                break;
+            }
+            y = next;
         }
-        while excess(high).0 < 0.0 {
-            high = u + 2.0 * (high - u);
-        }
-        (u, (low, high))
+        (y, bracket(y, |y| excess(y).0))
     }
 }
 
@@ -231,6 +259,16 @@ impl Trap {
     pub fn quasi_static_excess(&self) -> f64 {
         (self.lambda_per_s - self.lambda_miss_per_s) / self.alpha_per_s
     }
+}
+
+/// An interval around a root of an increasing function on whose ends its sign differs, as
+/// narrow as rounding allows, from 4e-13 of the root to either side on.
+fn bracket(root: f64, excess: impl Fn(f64) -> f64) -> (f64, f64) {
+    std::iter::successors(Some(4e-13), |width| Some(2.0 * width))
+        .take_while(|width| *width < 1.0)
+        .map(|width| (root * (1.0 - width), root * (1.0 + width)))
+        .find(|(low, high)| excess(*low) <= 0.0 && excess(*high) >= 0.0)
+        .unwrap_or((root, root))
 }
 
 /// sum_i coefficients\[i\] y^i and its derivative.
@@ -262,4 +300,4 @@ fn check_survival(survival: &[f64]) -> Result<(), ModelError> {
 
 #[cfg(test)]
 #[path = "fifo/tests.rs"]
-mod tests;
+pub(crate) mod tests;

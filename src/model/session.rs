@@ -20,6 +20,82 @@ pub struct SessionMeans {
     pub footprint_tokens: Vec<f64>,
 }
 
+/// The turns a server sees: how often each is served and how often it must miss. Index
+/// `k - 1` belongs to turn `k`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnProfile {
+    /// Turns per session.
+    pub mean_turns: f64,
+    /// Share of turn k among the turns served; sums to 1.
+    pub share: Vec<f64>,
+    /// The part of it that misses whatever the cache holds: a session's first turn.
+    pub must_miss: Vec<f64>,
+    /// Probability that a session's last turn is turn k.
+    pub last: Vec<f64>,
+    /// L_k, in tokens.
+    pub prompt_tokens: Vec<f64>,
+    /// E_k, in tokens.
+    pub footprint_tokens: Vec<f64>,
+}
+
+impl TurnProfile {
+    /// Sessions from their first turn on.
+    pub fn fresh(means: &SessionMeans) -> Self {
+        let mut must_miss = vec![0.0; means.mix.len()];
+        must_miss[0] = means.mix[0];
+        Self {
+            mean_turns: means.mean_turns,
+            share: means.mix.clone(),
+            must_miss,
+            last: means.last_turn_law().collect(),
+            prompt_tokens: means.prompt_tokens.clone(),
+            footprint_tokens: means.footprint_tokens.clone(),
+        }
+    }
+
+    /// Sessions under way whose KV is gone, `waiting[k - 1]` of them before turn k: the turn
+    /// they wait for misses, later ones may hit (layer H4).
+    pub fn resumed(means: &SessionMeans, waiting: &[f64]) -> Self {
+        let sessions: f64 = waiting.iter().sum();
+        // Sessions that reach turn k, per resumed session.
+        let mut reached = 0.0;
+        let mut turns = Vec::with_capacity(means.survival.len());
+        let mut last = Vec::with_capacity(means.survival.len());
+        for (k, g) in means.survival.iter().enumerate() {
+            if k > 0 {
+                reached *= g / means.survival[k - 1];
+            }
+            reached += waiting.get(k).unwrap_or(&0.0) / sessions;
+            turns.push(reached);
+            last.push(reached * (1.0 - means.survival.get(k + 1).unwrap_or(&0.0) / g));
+        }
+        let mean_turns: f64 = turns.iter().sum();
+        let scaled = |x: &f64| x / mean_turns;
+        let must_miss = waiting.iter().map(|m| m / sessions / mean_turns);
+        let mut must_miss: Vec<f64> = must_miss.take(turns.len()).collect();
+        must_miss.resize(turns.len(), 0.0);
+        Self {
+            share: turns.iter().map(scaled).collect(),
+            must_miss,
+            last,
+            prompt_tokens: means.prompt_tokens.clone(),
+            footprint_tokens: means.footprint_tokens.clone(),
+            mean_turns,
+        }
+    }
+
+    /// A_1: the KV that a session carries into tool calls, in tokens (App. E.9).
+    pub fn carried_tokens(&self) -> f64 {
+        let into_tools = self.share.iter().zip(&self.last).map(|(s, l)| s * self.mean_turns - l);
+        into_tools.zip(&self.footprint_tokens).map(|(n, e)| n * e).sum()
+    }
+
+    /// E\[E_T\]: the KV that a finished session leaves behind, in tokens (App. E.9).
+    pub fn final_footprint_tokens(&self) -> f64 {
+        dot(&self.last, &self.footprint_tokens)
+    }
+}
+
 impl SessionMeans {
     /// Sums a workload's turn law and lengths.
     pub fn of(workload: &Workload) -> Self {
@@ -134,6 +210,24 @@ mod tests {
         let s = SessionMeans::of(&workload(TurnLaw::Survival { at_least: vec![1.0, 0.5, 0.25] }));
         let all: f64 = s.survival.iter().zip(&s.footprint_tokens).map(|(g, e)| g * e).sum();
         assert!((s.carried_tokens() + s.final_footprint_tokens() - all).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sessions_resumed_before_their_first_turn_are_fresh() {
+        let s = SessionMeans::of(&workload(TurnLaw::Survival { at_least: vec![1.0, 0.5, 0.25] }));
+        let (fresh, resumed) = (TurnProfile::fresh(&s), TurnProfile::resumed(&s, &[7.0]));
+        assert_eq!(fresh, resumed);
+        assert!((fresh.carried_tokens() - s.carried_tokens()).abs() < 1e-9);
+        assert!((fresh.final_footprint_tokens() - s.final_footprint_tokens()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sessions_resumed_late_have_fewer_turns_left() {
+        let s = SessionMeans::of(&workload(TurnLaw::Survival { at_least: vec![1.0, 0.5, 0.25] }));
+        let resumed = TurnProfile::resumed(&s, &[0.0, 1.0, 1.0]);
+        assert!((resumed.mean_turns - 1.25).abs() < 1e-12);
+        assert!((resumed.must_miss.iter().sum::<f64>() * resumed.mean_turns - 1.0).abs() < 1e-12);
+        assert!((resumed.last.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -105,6 +105,17 @@ pub struct Paired {
     pub minimum_window_s: f64,
 }
 
+impl Paired {
+    /// The paper's protocol (App. E.5, Table 6), for cells that no file describes.
+    pub const PAPER: Self = Self {
+        horizon_s: 8700.0,
+        burst: Burst { start_s: 1200.0, length_s: 60.0, sessions: 200 },
+        window_s: Span::new(5700.0, 8700.0),
+        last_s: 300.0,
+        minimum_window_s: 600.0,
+    };
+}
+
 /// The burst.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

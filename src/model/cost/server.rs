@@ -5,13 +5,13 @@
 //! proceeds in the rest. Mixed: every iteration carries prefill chunks and decodes.
 
 use crate::model::numeric::{dot, root_between};
-use crate::model::session::SessionMeans;
+use crate::model::session::{SessionMeans, TurnProfile};
 use crate::model::{ModelError, positive};
 use crate::setup::{Cell, Workload};
 
 use super::{IterationCosts, causal_pairs, hit_prefill_tokens, is_mixed};
 
-/// A server for one cell and workload. All means are over the stationary turn mix.
+/// A server for one cell and the turns it serves. All means are over those turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Server {
     costs: IterationCosts,
@@ -46,45 +46,45 @@ pub struct Running {
 }
 
 impl Server {
-    /// `costs` already carry the cell's speed.
+    /// The server for fresh sessions. `costs` already carry the cell's speed.
     pub fn new(cell: &Cell, workload: &Workload, costs: &IterationCosts) -> Self {
-        let means = SessionMeans::of(workload);
-        let new_tokens = hit_prefill_tokens(cell, workload);
+        Self::serving(&TurnProfile::fresh(&SessionMeans::of(workload)), cell, workload, costs)
+    }
+
+    /// The server for a given profile of turns. A decoding request's mean context stays the
+    /// workload's: its mean prompt and half of what it decodes.
+    pub fn serving(
+        turns: &TurnProfile,
+        cell: &Cell,
+        workload: &Workload,
+        costs: &IterationCosts,
+    ) -> Self {
+        let hit_tokens = hit_prefill_tokens(cell, workload);
         let decode_steps = workload.decoded_tokens as f64 - 1.0;
-        // Mean context of a decoding request: its prompt and half of what it decodes.
-        let context_tokens = means.mean_prompt_tokens() + 0.5 * workload.decoded_tokens as f64;
+        let context_tokens =
+            SessionMeans::of(workload).mean_prompt_tokens() + 0.5 * workload.decoded_tokens as f64;
         let attention_s = costs.attention_s(context_tokens);
-        let blend = |per_turn: &dyn Fn(f64, f64) -> f64, weight: &[f64]| {
-            Blend::over(&means, new_tokens, weight, per_turn)
-        };
-        let token_weight: Vec<f64> =
-            means.mix.iter().zip(&means.footprint_tokens).map(|(w, e)| w * e).collect();
+        let blend = |per_turn: &dyn Fn(f64, f64) -> f64| Blend::over(turns, hit_tokens, per_turn);
         let kind = if is_mixed(cell) {
             let turn_s = |x: f64, y: f64| {
                 costs.b_s_per_token * x
                     + costs.c_p_s_per_pair * causal_pairs(x, y)
                     + (costs.b_s_per_token + attention_s) * decode_steps
             };
-            let chunks = |x: f64, _: f64| costs.chunks(x);
-            Kind::Mixed {
-                chunks: blend(&chunks, &means.mix),
-                chunk_tokens: blend(&chunks, &token_weight),
-                turn_s: blend(&turn_s, &means.mix),
-            }
+            let [chunks, chunk_tokens] = blend(&|x, _| costs.chunks(x));
+            let [turn_s, _] = blend(&turn_s);
+            Kind::Mixed { chunks, chunk_tokens, turn_s }
         } else {
-            let prefill_s = |x: f64, y: f64| costs.prefill_s(x, y);
-            Kind::Separate {
-                prefill_s: blend(&prefill_s, &means.mix),
-                prefill_token_s: blend(&prefill_s, &token_weight),
-            }
+            let [prefill_s, prefill_token_s] = blend(&|x, y| costs.prefill_s(x, y));
+            Kind::Separate { prefill_s, prefill_token_s }
         };
         Self {
             costs: *costs,
             kind,
             decode_steps,
             attention_s,
-            footprint_tokens: means.mean_footprint_tokens(),
-            mean_turns: means.mean_turns,
+            footprint_tokens: dot(&turns.share, &turns.footprint_tokens),
+            mean_turns: turns.mean_turns,
         }
     }
 
@@ -187,8 +187,8 @@ impl Server {
     }
 }
 
-/// A mean that falls linearly with the hit probability: `miss - h drop`, the first turn
-/// always missing.
+/// A mean that falls linearly with the hit probability of the turns that may hit:
+/// `miss - h drop`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Blend {
     miss: f64,
@@ -196,23 +196,18 @@ struct Blend {
 }
 
 impl Blend {
-    /// Sums `per_turn(new, cached)` over the turns with `weight`, for a miss and for a hit.
-    fn over(
-        means: &SessionMeans,
-        hit_tokens: f64,
-        weight: &[f64],
-        per_turn: &dyn Fn(f64, f64) -> f64,
-    ) -> Self {
-        let miss: Vec<f64> = means.prompt_tokens.iter().map(|l| per_turn(*l, 0.0)).collect();
-        let drop: f64 = means
-            .prompt_tokens
-            .iter()
-            .zip(&miss)
-            .zip(weight)
-            .skip(1)
-            .map(|((l, t), w)| w * (t - per_turn(hit_tokens.min(*l), (l - hit_tokens).max(0.0))))
-            .sum();
-        Self { miss: dot(weight, &miss), drop }
+    /// Means of `per_turn(new, cached)` over the turns, plain and weighted by E_k.
+    fn over(turns: &TurnProfile, hit_tokens: f64, per_turn: &dyn Fn(f64, f64) -> f64) -> [Self; 2] {
+        let mut blends = [Self { miss: 0.0, drop: 0.0 }; 2];
+        for (k, prompt) in turns.prompt_tokens.iter().enumerate() {
+            let miss = per_turn(*prompt, 0.0);
+            let hit = per_turn(hit_tokens.min(*prompt), (prompt - hit_tokens).max(0.0));
+            for (blend, weight) in blends.iter_mut().zip([1.0, turns.footprint_tokens[k]]) {
+                blend.miss += weight * turns.share[k] * miss;
+                blend.drop += weight * (turns.share[k] - turns.must_miss[k]) * (miss - hit);
+            }
+        }
+        blends
     }
 
     fn at(&self, hit_probability: f64) -> f64 {

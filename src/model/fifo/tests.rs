@@ -2,6 +2,11 @@
 
 use proptest::prelude::*;
 
+use super::kendall::{emptying_probability, survival_of_a_session};
+use super::premium::{bracket_check, factors, proved_from, rho_of_root};
+use super::roots::transient;
+use super::sharing::sharing;
+use super::threshold::expansion;
 use super::*;
 
 /// Any turn law and costs: K turns, survival falling by a random share at each.
@@ -36,8 +41,8 @@ proptest! {
             sum += c * g * power;
         }
         prop_assert!((trap.lambda_per_s * sum - 1.0).abs() < 1e-11);
-        let (low, high) = trap.slope_bracket;
-        prop_assert!(low <= trap.slope && trap.slope <= high);
+        let (low, high) = trap.z_bracket;
+        prop_assert!(low <= trap.z && trap.z <= high);
         prop_assert!(high - low <= 1e-12 * high);
     }
 
@@ -79,6 +84,69 @@ proptest! {
     }
 
     #[test]
+    fn expansions_hold_to_first_order(model in any_model()) {
+        let lambda = (1.0 + 1e-7) * model.lambda_miss_per_s();
+        let (trap, near) = (trapped(&model, 1.0 + 1e-7), expansion(&model, lambda));
+        prop_assert!((trap.gamma / near.gamma - 1.0).abs() < 1e-3);
+        prop_assert!((trap.alpha_per_s / near.alpha_per_s - 1.0).abs() < 1e-3);
+        prop_assert!((trap.premium() - near.premium).abs() < 1e-10);
+    }
+
+    #[test]
+    fn the_load_of_a_root_is_the_load_it_came_from(model in any_model(), rho in 1.001f64..50.0) {
+        let trap = trapped(&model, rho);
+        prop_assert!((rho_of_root(&model, trap.gamma) / rho - 1.0).abs() < 1e-10);
+        let at = factors(&model, trap.gamma);
+        prop_assert!((at.turn_factor / trap.turn_factor - 1.0).abs() < 1e-10);
+        prop_assert!((at.cost_factor / trap.cost_factor - 1.0).abs() < 1e-10);
+    }
+
+    #[test]
+    fn a_truncated_geometric_law_lowers_the_turn_factor_within_its_bounds(
+        mean in 1.5f64..40.0, turns in 2usize..80, rho in 1.01f64..20.0,
+    ) {
+        let stay = 1.0 - 1.0 / mean;
+        let survival: Vec<f64> = std::iter::successors(Some(1.0), |g| Some(g * stay)).take(turns).collect();
+        let costs: Vec<f64> = (0..turns).map(|k| 1.0 + 0.3 * k as f64).collect();
+        let model = ModelF::new(&costs, &survival).expect("a valid law");
+        let (a, b) = (trapped(&model, rho), trapped(&model, 1.3 * rho));
+        let floor = 1.0 - survival[turns - 1] * stay;
+        prop_assert!(a.turn_factor > floor - 1e-12 && a.turn_factor < 1.0 + 1e-12);
+        prop_assert!(b.turn_factor <= a.turn_factor + 1e-12);
+        // Beyond z_1 the premium is positive; the brackets below it say the same where they do.
+        // (Where truncation is beyond rounding, z_1 is 1 and there is nothing below it.)
+        if let Some(from) = proved_from(&model).filter(|from| from.gamma > 1e-6) {
+            prop_assert!(trapped(&model, from.rho * 1.001).premium() > 0.0);
+            prop_assert!(trapped(&model, from.rho * 3.0).premium() > 0.0);
+            let check = bracket_check(&model, 1e-9, from.gamma, 60);
+            if check.not_positive == 0 {
+                let inside = 0.5 * (1.0 + from.rho);
+                prop_assert!(trapped(&model, inside).premium() > 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn sharing_grows_like_the_queue_half_a_turn_off(model in any_model()) {
+        let excess = 1e-6 * model.lambda_miss_per_s();
+        let near = sharing(&model, model.lambda_miss_per_s() + excess).expect("solved").expect("above");
+        let expected = model.mean_turns() / (model.kbar_c() - 0.5);
+        prop_assert!((near.growth_per_s / excess / expected - 1.0).abs() < 1e-2);
+        let far = sharing(&model, 3.0 * model.lambda_miss_per_s()).expect("solved").expect("above");
+        let total = far.growth_per_s + far.completions_per_s;
+        prop_assert!((total / (3.0 * model.lambda_miss_per_s()) - 1.0).abs() < 1e-12);
+        prop_assert!(sharing(&model, 0.9 * model.lambda_miss_per_s()).expect("solved").is_none());
+    }
+
+    #[test]
+    fn emptying_is_certain_below_capacity_and_ever_rarer_above(model in any_model(), rho in 1.01f64..3.0) {
+        let capacity = model.lambda_miss_per_s();
+        prop_assert_eq!(emptying_probability(&model, 0.99 * capacity, 10.0).expect("a rate"), 1.0);
+        let at = |rho: f64| emptying_probability(&model, rho * capacity, 1e-3 / capacity).expect("a rate");
+        prop_assert!(at(rho) < 1.0 && at(1.1 * rho) < at(rho));
+    }
+
+    #[test]
     fn growing_costs_make_the_cost_factor_at_least_one(model in any_model(), rho in 1.01f64..20.0) {
         let mut costs = model.costs_s().to_vec();
         costs.sort_by(f64::total_cmp);
@@ -114,6 +182,59 @@ fn a_geometric_law_with_constant_costs_has_no_premium() {
         std::iter::successors(Some(1.0), |g| Some(g * (14.0 / 15.0))).take(800).collect();
     let model = ModelF::new(&vec![1.0; 800], &survival).unwrap();
     assert!(trapped(&model, 1.7).premium().abs() < 1e-12);
+}
+
+#[test]
+fn the_root_keeps_its_digits_at_an_enormous_load() {
+    let model = ModelF::new(&[1.0, 2.0, 3.0], &[1.0, 0.5, 0.25]).unwrap();
+    let trap = trapped(&model, 1e9);
+    // The first turn dominates: z = lambda c_1 (1 + O(1/lambda)).
+    assert!((trap.z / trap.lambda_per_s - 1.0).abs() < 3e-9);
+    assert!(trap.z_bracket.1 - trap.z_bracket.0 <= 1e-12 * trap.z);
+}
+
+#[test]
+fn two_turns_have_a_transient_in_closed_form() {
+    // x^2 = a_1 x + a_2 has the roots z and -a_2/z.
+    let model = ModelF::new(&[1.0, 4.0], &[1.0, 0.5]).unwrap();
+    let trap = trapped(&model, 1.7);
+    let r = transient(&model, &trap).unwrap();
+    let second = trap.lambda_per_s * 4.0 * 0.5 / trap.z;
+    assert!((r.modulus / second - 1.0).abs() < 1e-12);
+    assert!((r.decay - r.modulus / trap.z).abs() < 1e-15);
+    let single = ModelF::new(&[1.0], &[1.0]).unwrap();
+    assert_eq!(transient(&single, &trapped(&single, 2.0)).unwrap().modulus, 0.0);
+}
+
+#[test]
+fn a_periodic_kernel_forgets_slowly() {
+    // Nearly all work in turn 3: x^3 = a_3 up to a little, so every root has nearly modulus z.
+    let model = ModelF::new(&[1e-4, 1e-4, 1.0], &[1.0, 1.0, 1.0]).unwrap();
+    let decay = transient(&model, &trapped(&model, 1.5)).unwrap().decay;
+    assert!(decay > 0.999 && decay < 1.0, "{decay}");
+}
+
+#[test]
+fn single_turns_have_the_kendall_root_of_a_single_server() {
+    // xi = exp(-rho (1 - xi)).
+    let model = ModelF::new(&[2.0], &[1.0]).unwrap();
+    let x = survival_of_a_session(&model, 0.75).unwrap();
+    assert!((x - (1.0 - libm::exp(-1.5 * x))).abs() < 1e-14);
+    assert!((x - 0.582_811_643_866_6).abs() < 1e-10);
+}
+
+#[test]
+fn slowly_growing_costs_have_no_premium() {
+    // The paper's counterexample (sec 3).
+    let survival: Vec<f64> =
+        std::iter::successors(Some(1.0), |g| Some(g * (14.0 / 15.0))).take(60).collect();
+    let costs: Vec<f64> = (0..60).map(|k| 1.0 + 1e-3 * f64::from(k)).collect();
+    let model = ModelF::new(&costs, &survival).unwrap();
+    for rho in [1.001, 1.1, 2.0, 6.0, 50.0] {
+        assert!(trapped(&model, rho).premium() < 0.0, "{rho}");
+    }
+    let from = proved_from(&model);
+    assert!(from.is_none_or(|from| trapped(&model, from.rho * 1.01).premium() > 0.0));
 }
 
 #[test]

@@ -1,0 +1,333 @@
+//! `trapcheck model`: what the theory says about a cell at a load.
+
+mod select;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Map, Value};
+
+use super::output::{self, Format};
+use crate::model::Theory;
+use crate::setup::Configs;
+use crate::table::model_values::{self, Printed, compare, parse};
+use crate::table::theory::Prediction;
+use crate::table::{Cell, Table, answers, theory};
+use select::{Load, Which};
+
+/// Ask the theory: the trap, a cut, a stop, the curve, a rescue
+///
+/// Model F says what an engine does once every turn misses: how fast the gap between turns
+/// and the backlog grow, what completes, which turns are served. The entry model says how it
+/// gets there and which session caps bring it back.
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model trap --cell sglang-300k --rate 1.65
+  trapcheck model cut --cell sglang-300k --rate 1.65 --to 1.15,0.85
+  trapcheck model stop --cell sglang-300k --rate 1.35 --at 1800
+  trapcheck model curve --cell h200-300k
+  trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 64
+  trapcheck model table"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    ask: Ask,
+}
+
+#[derive(Debug, Subcommand)]
+enum Ask {
+    Trap(TrapArgs),
+    Cut(CutArgs),
+    Stop(StopArgs),
+    Curve(CurveArgs),
+    Rescue(RescueArgs),
+    Table(TableArgs),
+}
+
+/// What a trapped engine will look like at a load
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model trap --cell sglang-300k --rate 1.65
+  trapcheck model trap --cell vllm-300k --rho 1.02 --format json
+  trapcheck model trap --fixed-s 0.15 --per-token-us 85 --mean-turns 15 --max-turns 60 \\
+      --first-prompt 2000 --tool-output 550 --decoded 100 --sessions-per-s 0.1"
+)]
+struct TrapArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    load: Load,
+    #[command(flatten)]
+    print: Print,
+}
+
+/// What cutting arrivals does to a trap (Corollary 3)
+///
+/// Backlogs follow the exact all-miss fluid after the paper's burst of 200 sessions in 60 s at
+/// 1200 s. Whether the trap clears does not depend on what it completes: only a cut below
+/// lambda_miss empties it.
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model cut --cell sglang-300k --rate 1.65 --to 1.15,0.85 --at 2400
+  trapcheck model cut --cell sglang-300k --rate 1.65        Corollary 3's own cuts"
+)]
+struct CutArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    load: Load,
+    /// When arrivals are cut, s
+    #[arg(long, default_value_t = 5000.0, value_name = "SECONDS")]
+    at: f64,
+    /// What they are cut to, in multiples of lambda_ref; by default 1.18, 1.1, 1.05, 1.02, 1
+    /// and 0.9 of lambda_miss
+    #[arg(long, value_delimiter = ',', value_name = "MULTIPLES")]
+    to: Vec<f64>,
+    /// How far to follow the backlog, s
+    #[arg(long, default_value_t = 30_000.0, value_name = "SECONDS")]
+    until: f64,
+    #[command(flatten)]
+    print: Print,
+}
+
+/// How long arrivals have to stop for a trap to clear
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model stop --cell sglang-300k --rate 1.35 --at 1800"
+)]
+struct StopArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    load: Load,
+    /// When arrivals stop, s
+    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS")]
+    at: f64,
+    #[command(flatten)]
+    print: Print,
+}
+
+/// The throughput of a closed population: peak, crossing, onset, folds
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model curve --cell sglang-300k
+  trapcheck model curve --cell h200-300k --population 32,40,52
+  trapcheck model curve --cell sglang-300k --tool-mean-s 60     slower tools"
+)]
+struct CurveArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Populations to show; by default a spread up to past the onset
+    #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
+    population: Vec<f64>,
+    #[command(flatten)]
+    print: Print,
+}
+
+/// Which session caps rescue at a load, and when they can be released
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model rescue --cell sglang-300k --rate 1.65
+  trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 48,64"
+)]
+struct RescueArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    load: Load,
+    /// When the cap is engaged, s
+    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS")]
+    engage_at: f64,
+    /// Caps to look at; by default a spread of the rescuing ones
+    #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
+    cap: Vec<f64>,
+    #[command(flatten)]
+    print: Print,
+}
+
+/// Every published model value beside ours, or one of the theory's tables
+///
+/// Exits 1 when a value that rests on the text alone does not come out to its printed digit.
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model table                     what matches, and each value that does not
+  trapcheck model table --all
+  trapcheck model table --format csv > model_values.csv
+  trapcheck model table --show corollary-3"
+)]
+struct TableArgs {
+    /// Which table
+    #[arg(long, value_enum, default_value_t)]
+    show: Show,
+    /// List every value, not only those that do not match
+    #[arg(long)]
+    all: bool,
+    /// Folder of cells and workloads
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+    /// Folder of published values
+    #[arg(long, value_name = "DIR", default_value = "paper/published")]
+    published: PathBuf,
+    #[command(flatten)]
+    print: Print,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Show {
+    /// Published model values and ours
+    #[default]
+    Values,
+    /// Table 3's predictions
+    Traps,
+    /// Predictions for the runs stuck from empty (App. B)
+    FromEmpty,
+    /// Corollary 3 on the 300k cell
+    #[value(name = "corollary-3")]
+    Corollary3,
+    /// MIRROR at its nominal rates
+    Mirror,
+    /// Peak ratios and from-empty edges (Table 13)
+    Windows,
+    /// 0.5-hit crossings and onsets (Table 20)
+    Crossings,
+}
+
+impl Show {
+    const fn prediction(self) -> Option<Prediction> {
+        match self {
+            Self::Values => None,
+            Self::Traps => Some(Prediction::Traps),
+            Self::FromEmpty => Some(Prediction::FromEmpty),
+            Self::Corollary3 => Some(Prediction::Corollary3),
+            Self::Mirror => Some(Prediction::Mirror),
+            Self::Windows => Some(Prediction::Windows),
+            Self::Crossings => Some(Prediction::Crossings),
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+struct Print {
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A cell, rate or file that cannot be used.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.ask {
+        Ask::Trap(args) => {
+            let theory = args.which.theory()?;
+            show(&answers::trap::trap(&theory, args.load.per_s(&theory)?)?, &args.print)
+        }
+        Ask::Cut(args) => {
+            let theory = args.which.theory()?;
+            let times = (args.at, args.until);
+            let tables = answers::drain::cut(
+                &theory,
+                args.load.per_s(&theory)?,
+                times,
+                &cuts(args, &theory),
+            )?;
+            show(&tables, &args.print)
+        }
+        Ask::Stop(args) => {
+            let theory = args.which.theory()?;
+            show(&answers::drain::stop(&theory, args.load.per_s(&theory)?, args.at)?, &args.print)
+        }
+        Ask::Curve(args) => {
+            let theory = args.which.theory()?;
+            let populations = if args.population.is_empty() {
+                answers::curve::populations(&theory)?
+            } else {
+                args.population.clone()
+            };
+            show(&answers::curve::curve(&theory, &populations)?, &args.print)
+        }
+        Ask::Rescue(args) => {
+            let theory = args.which.theory()?;
+            let lambda = args.load.per_s(&theory)?;
+            let tables = answers::rescue::rescue(&theory, lambda, args.engage_at, &args.cap)?;
+            show(&tables, &args.print)
+        }
+        Ask::Table(args) => table(args),
+    }
+}
+
+/// Rates to cut to, in sessions/s.
+fn cuts(args: &CutArgs, theory: &Theory) -> Vec<f64> {
+    if args.to.is_empty() {
+        let capacity = theory.model_f.lambda_miss_per_s();
+        return theory::COROLLARY_3_CUTS.map(|cut| cut * capacity).to_vec();
+    }
+    args.to.iter().map(|multiple| theory.rate_per_s(*multiple)).collect()
+}
+
+fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
+    let configs = Configs::load(&args.configs)?;
+    let read = |name: &str| {
+        let path = args.published.join(name);
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let printed = Printed::parse(&read("cells.yaml")?, &read("tables.yaml")?)?;
+    if let Some(which) = args.show.prediction() {
+        let theories = model_values::solve(&configs)?;
+        return show(&[theory::predict(which, &theories, &printed)?], &args.print);
+    }
+    let published = parse(&read("model_values.json")?).context("model_values.json")?;
+    let rows = compare(&published, &configs, &printed)?;
+    let full = model_values::table(&rows);
+    let summary = model_values::summary(&rows);
+    match args.print.format {
+        Format::Table if args.all => show(&[summary, full], &args.print)?,
+        Format::Table => show(&[summary, model_values::misses(&full)], &args.print)?,
+        Format::Json | Format::Csv => show(&[full], &args.print)?,
+    };
+    let holds = rows
+        .iter()
+        .filter(|row| row.published.basis == "text")
+        .all(|row| row.matches() == Some(true));
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Prints tables: one after the other for people, one object for machines.
+fn show(tables: &[Table], print: &Print) -> anyhow::Result<ExitCode> {
+    let text = match print.format {
+        Format::Table => tables.iter().map(screen).collect::<Vec<_>>().join("\n"),
+        Format::Json => {
+            let named: Map<String, Value> =
+                tables.iter().map(|table| (table.name.clone(), table.to_json())).collect();
+            serde_json::to_string_pretty(&named)? + "\n"
+        }
+        Format::Csv => tables.iter().map(Table::to_csv).collect::<Vec<_>>().join("\n"),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A table with its title; units in the headings.
+fn screen(table: &Table) -> String {
+    let headings: Vec<String> = table.columns.iter().map(|column| column.heading()).collect();
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
+    format!("{}\n{}", table.title, output::grid(&headings, &rows))
+}

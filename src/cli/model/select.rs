@@ -1,0 +1,208 @@
+//! Which cell and which load: by name from the configuration, or by flags.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use crate::model::Theory;
+use crate::setup::cell::Engine;
+use crate::setup::protocol::Paired;
+use crate::setup::{
+    Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
+};
+
+/// The cell, by name or by flags. Flags change a named cell.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// A cell of the configuration
+    #[arg(long, value_name = "NAME")]
+    cell: Option<String>,
+    /// Folder of cells and workloads
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+    /// KV pool, tokens
+    #[arg(long, value_name = "TOKENS", help_heading = "Cell by flags")]
+    pool: Option<u64>,
+    /// Speed factor: every cost is divided by it
+    #[arg(long, value_name = "FACTOR", help_heading = "Cell by flags")]
+    speed: Option<f64>,
+    /// lambda_ref, the all-miss session rate, sessions/s
+    #[arg(long, value_name = "RATE", help_heading = "Cell by flags")]
+    lambda_ref: Option<f64>,
+    /// Fixed cost of a turn that misses, s (with --per-token-us, instead of iteration costs)
+    #[arg(long, value_name = "SECONDS", requires = "per_token_us", help_heading = "Cell by flags")]
+    fixed_s: Option<f64>,
+    /// Cost per prompt token of a turn that misses, us
+    #[arg(long, value_name = "US", requires = "fixed_s", help_heading = "Cell by flags")]
+    per_token_us: Option<f64>,
+    /// Mean of the geometric number of turns, before truncation
+    #[arg(long, value_name = "TURNS", help_heading = "Workload by flags")]
+    mean_turns: Option<f64>,
+    /// Largest number of turns
+    #[arg(long, value_name = "TURNS", help_heading = "Workload by flags")]
+    max_turns: Option<usize>,
+    /// Prompt of a session's first turn, tokens
+    #[arg(long, value_name = "TOKENS", help_heading = "Workload by flags")]
+    first_prompt: Option<u64>,
+    /// Tool output between two turns, tokens
+    #[arg(long, value_name = "TOKENS", help_heading = "Workload by flags")]
+    tool_output: Option<u64>,
+    /// Tokens decoded in a turn
+    #[arg(long, value_name = "TOKENS", help_heading = "Workload by flags")]
+    decoded: Option<u64>,
+    /// Mean of an exponential tool time, s
+    #[arg(long, value_name = "SECONDS", help_heading = "Workload by flags")]
+    tool_mean_s: Option<f64>,
+    /// Constant added to every tool call, s
+    #[arg(long, value_name = "SECONDS", help_heading = "Workload by flags")]
+    tool_delay_s: Option<f64>,
+}
+
+/// The arrival rate, in one of three units.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct Load {
+    /// Arrival rate in multiples of lambda_ref
+    #[arg(long, value_name = "MULTIPLE")]
+    rate: Option<f64>,
+    /// Arrival rate, sessions/s
+    #[arg(long, value_name = "RATE")]
+    sessions_per_s: Option<f64>,
+    /// Arrival rate in multiples of the all-miss capacity
+    #[arg(long, value_name = "LOAD")]
+    rho: Option<f64>,
+}
+
+impl Load {
+    /// The rate in sessions/s.
+    pub fn per_s(&self, theory: &Theory) -> anyhow::Result<f64> {
+        let lambda = match (self.rate, self.sessions_per_s, self.rho) {
+            (Some(multiple), _, _) => theory.rate_per_s(multiple),
+            (_, Some(rate), _) => rate,
+            (_, _, Some(rho)) => rho * theory.model_f.lambda_miss_per_s(),
+            _ => bail!("give a rate: --rate, --sessions-per-s or --rho"),
+        };
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            bail!("the arrival rate must be positive, found {lambda} sessions/s");
+        }
+        Ok(lambda)
+    }
+}
+
+impl Which {
+    /// The chosen cell, solved.
+    pub fn theory(&self) -> anyhow::Result<Theory> {
+        let (mut cell, mut workload, paired) = match &self.cell {
+            Some(name) => self.named(name)?,
+            None => (self.cell_by_flags()?, self.workload_by_flags()?, Paired::PAPER),
+        };
+        self.change_cell(&mut cell);
+        self.change_workload(&mut workload)?;
+        cell.check().map_err(|message| anyhow::anyhow!("cell: {message}"))?;
+        workload.check().map_err(|message| anyhow::anyhow!("workload: {message}"))?;
+        let mut theory = Theory::of(&cell, &workload)
+            .with_context(|| format!("cell {}", cell.name))?
+            .under(paired);
+        if self.cell.is_none() && self.lambda_ref.is_none() {
+            // Nothing was measured: rates are multiples of the model's own capacity.
+            theory.cell.lambda_ref_per_s = theory.model_f.lambda_miss_per_s();
+        }
+        Ok(theory)
+    }
+
+    fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired)> {
+        let configs = Configs::load(&self.configs)?;
+        let cell = configs.cells.get(name).with_context(|| {
+            let known: Vec<&str> = configs.cells.keys().map(String::as_str).collect();
+            format!("no cell {name}; there are {}", known.join(", "))
+        })?;
+        let workload = configs.workloads.get(&cell.workload);
+        let workload = workload.with_context(|| format!("no workload {}", cell.workload))?;
+        let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);
+        Ok((cell.clone(), workload.clone(), paired))
+    }
+
+    fn cell_by_flags(&self) -> anyhow::Result<Cell> {
+        let (Some(fixed_s), Some(per_token_us)) = (self.fixed_s, self.per_token_us) else {
+            bail!("give --cell NAME, or a cell by --fixed-s and --per-token-us");
+        };
+        Ok(Cell {
+            name: "flags".into(),
+            workload: "flags".into(),
+            protocol: "paper".into(),
+            engine: Engine { name: "unknown".into(), version: "unknown".into() },
+            model: "unknown".into(),
+            gpu: "unknown".into(),
+            pool_tokens: self.pool.unwrap_or(1),
+            block_tokens: 1,
+            scheduling: Scheduling::Fcfs,
+            batching: Batching::Separate,
+            chunk_tokens: 8192,
+            max_running: 256,
+            lambda_ref_per_s: self.lambda_ref.unwrap_or(1.0),
+            all_miss_tokens_per_s: None,
+            costs: Costs::PerTurn { fixed_s, per_token_s: per_token_us * 1e-6 },
+            speed: Speed::Own,
+            sources: BTreeMap::new(),
+        })
+    }
+
+    fn workload_by_flags(&self) -> anyhow::Result<Workload> {
+        let needed = "without --cell give --mean-turns, --max-turns, --first-prompt, \
+                      --tool-output and --decoded";
+        Ok(Workload {
+            name: "flags".into(),
+            turns: TurnLaw::TruncatedGeometric {
+                mean: self.mean_turns.context(needed)?,
+                max: self.max_turns.context(needed)?,
+            },
+            first_prompt_tokens: self.first_prompt.context(needed)?,
+            tool_output_tokens: self.tool_output.context(needed)?,
+            decoded_tokens: self.decoded.context(needed)?,
+            tool_time: ToolTime::Exponential { mean_s: self.tool_mean_s.unwrap_or(5.0) },
+            sources: BTreeMap::new(),
+        })
+    }
+
+    fn change_cell(&self, cell: &mut Cell) {
+        cell.pool_tokens = self.pool.unwrap_or(cell.pool_tokens);
+        cell.lambda_ref_per_s = self.lambda_ref.unwrap_or(cell.lambda_ref_per_s);
+        if let Some(factor) = self.speed {
+            cell.speed = Speed::Factor { factor };
+        }
+        if let (Some(fixed_s), Some(per_token_us)) = (self.fixed_s, self.per_token_us) {
+            cell.costs = Costs::PerTurn { fixed_s, per_token_s: per_token_us * 1e-6 };
+            cell.speed = self.speed.map_or(Speed::Own, |factor| Speed::Factor { factor });
+        }
+    }
+
+    fn change_workload(&self, workload: &mut Workload) -> anyhow::Result<()> {
+        if let Some(tokens) = self.first_prompt {
+            workload.first_prompt_tokens = tokens;
+        }
+        if let Some(tokens) = self.tool_output {
+            workload.tool_output_tokens = tokens;
+        }
+        if let Some(tokens) = self.decoded {
+            workload.decoded_tokens = tokens;
+        }
+        if self.mean_turns.is_some() || self.max_turns.is_some() {
+            let TurnLaw::TruncatedGeometric { mean, max } = &mut workload.turns else {
+                bail!("--mean-turns and --max-turns change a truncated geometric law only");
+            };
+            *mean = self.mean_turns.unwrap_or(*mean);
+            *max = self.max_turns.unwrap_or(*max);
+        }
+        if let Some(mean_s) = self.tool_mean_s {
+            workload.tool_time = ToolTime::Exponential { mean_s };
+        }
+        if let Some(shift_s) = self.tool_delay_s {
+            let ToolTime::Exponential { mean_s } = workload.tool_time else {
+                bail!("--tool-delay-s delays an exponential tool time only");
+            };
+            workload.tool_time = ToolTime::ShiftedExponential { shift_s, mean_s };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! How fast model F forgets its start: the other roots of x^K = sum a_k x^(K-k)
+//! (Theorem 1(b), App. A).
+
+use nalgebra::{DMatrix, linalg::Schur};
+
+use crate::model::ModelError;
+
+use super::{ModelF, Trap};
+
+/// The transient of an orbit, relative to its growth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transient {
+    /// r, the largest modulus of the roots other than z. 0 when K = 1.
+    pub modulus: f64,
+    /// theta = r / z: the transient's factor per generation.
+    pub decay: f64,
+}
+
+/// r and theta at a load above capacity.
+///
+/// The Perron root is divided out first, in the scaled variable x / z, where the remaining
+/// coefficients are the tail sums of a_k z^-k and no subtraction occurs; the rest are the
+/// eigenvalues of their companion matrix.
+///
+/// # Errors
+/// The eigenvalue iteration does not converge.
+pub fn transient(model: &ModelF, trap: &Trap) -> Result<Transient, ModelError> {
+    let mut tails: Vec<f64> = Vec::with_capacity(model.survival.len());
+    let mut power = trap.lambda_per_s;
+    for (c, g) in model.costs_s.iter().zip(&model.survival) {
+        power *= 1.0 - trap.slope;
+        tails.push(c * g * power);
+    }
+    for k in (1..tails.len()).rev() {
+        tails[k - 1] += tails[k];
+    }
+    let degree = tails.len() - 1;
+    if degree == 0 {
+        return Ok(Transient { modulus: 0.0, decay: 0.0 });
+    }
+    // x^K - sum b_k x^(K-k) = (x - 1)(x^(K-1) + B_2 x^(K-2) + ... + B_K), B_j = sum_{k >= j} b_k.
+    let companion = DMatrix::from_fn(degree, degree, |row, column| match (row, column) {
+        (0, j) => -tails[j + 1],
+        (i, j) if i == j + 1 => 1.0,
+        _ => 0.0,
+    });
+    let schur =
+        Schur::try_new(companion, f64::EPSILON, 10_000).ok_or_else(|| ModelError::NoSolution {
+            what: "the transient's roots",
+            why: "the eigenvalue iteration did not converge".into(),
+        })?;
+    let decay = schur
+        .complex_eigenvalues()
+        .iter()
+        .map(|x| (x.re * x.re + x.im * x.im).sqrt())
+        .fold(0.0, f64::max);
+    Ok(Transient { modulus: decay * trap.z, decay })
+}

@@ -1,0 +1,91 @@
+//! Everything the theory says about one cell, solved once: model F, and the entry model's
+//! curve where the cell has iteration costs.
+
+use crate::setup::protocol::Paired;
+use crate::setup::{Cell, Workload};
+
+use super::curve::{Curve, EntryModel};
+use super::fluid::cut::BurstProtocol;
+use super::{AllMiss, ModelError, ModelF, Regime, SessionMeans, Trap};
+use crate::setup::Costs;
+
+/// A cell's models.
+#[derive(Debug, Clone)]
+pub struct Theory {
+    /// The cell.
+    pub cell: Cell,
+    /// Its workload.
+    pub workload: Workload,
+    /// Means of its sessions.
+    pub means: SessionMeans,
+    /// Its server with every turn missing.
+    pub all_miss: AllMiss,
+    /// Model F with its costs and turn law.
+    pub model_f: ModelF,
+    /// The burst and the window of its paired test; the paper's unless [`Self::under`]
+    /// says otherwise.
+    pub paired: Paired,
+    curve: Option<Curve>,
+}
+
+impl Theory {
+    /// Solves a cell.
+    ///
+    /// # Errors
+    /// As [`AllMiss::of`], [`ModelF::new`] and [`Curve::of`].
+    pub fn of(cell: &Cell, workload: &Workload) -> Result<Self, ModelError> {
+        let means = SessionMeans::of(workload);
+        let all_miss = AllMiss::of(cell, workload)?;
+        let model_f = ModelF::new(&all_miss.costs_s, &means.survival)?;
+        let curve = match cell.costs {
+            Costs::Iteration { .. } => Some(Curve::of(&EntryModel::new(cell, workload)?)?),
+            Costs::PerTurn { .. } => None,
+        };
+        Ok(Self {
+            cell: cell.clone(),
+            workload: workload.clone(),
+            means,
+            all_miss,
+            model_f,
+            paired: Paired::PAPER,
+            curve,
+        })
+    }
+
+    /// The same cell under another protocol.
+    #[must_use]
+    pub fn under(self, paired: Paired) -> Self {
+        Self { paired, ..self }
+    }
+
+    /// lambda of a multiple of lambda_ref, in sessions/s.
+    pub fn rate_per_s(&self, multiple: f64) -> f64 {
+        multiple * self.cell.lambda_ref_per_s
+    }
+
+    /// The entry model's curve.
+    ///
+    /// # Errors
+    /// The cell gives costs per turn.
+    pub fn curve(&self) -> Result<&Curve, ModelError> {
+        self.curve.as_ref().ok_or(ModelError::NeedsIterationCosts { what: "the entry model" })
+    }
+
+    /// The trapped state at a rate, `None` at or below capacity.
+    ///
+    /// # Errors
+    /// The rate is not positive.
+    pub fn trap(&self, lambda_per_s: f64) -> Result<Option<Trap>, ModelError> {
+        Ok(match self.model_f.at(lambda_per_s)? {
+            Regime::Trapped(trap) => Some(trap),
+            Regime::Critical | Regime::Drains { .. } => None,
+        })
+    }
+
+    /// The protocol's burst on top of the good state at a rate: n_1 of the entry model, or
+    /// an empty engine where there is no curve or no good state.
+    pub fn burst(&self, lambda_per_s: f64) -> BurstProtocol {
+        let good = self.curve.as_ref().and_then(|curve| curve.good_state(lambda_per_s));
+        BurstProtocol::of(self.paired.burst, good.map_or(0.0, |state| state.population))
+    }
+}

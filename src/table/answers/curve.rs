@@ -1,0 +1,79 @@
+//! The entry model's curve of a cell (App. E.9).
+
+use super::{columns, facts, rows};
+use crate::model::{ModelError, Theory, positive};
+use crate::table::{Cell, Table};
+
+/// The curve's landmarks and its states at the given populations.
+///
+/// # Errors
+/// A cell without iteration costs, or a population that is not positive.
+pub fn curve(theory: &Theory, populations: &[f64]) -> Result<Vec<Table>, ModelError> {
+    let curve = theory.curve()?;
+    for n in populations {
+        positive("population (sessions)", *n)?;
+    }
+    let model = curve.model();
+    let (onset, peak) = (model.onset(), curve.peak());
+    let lambda_ref = theory.cell.lambda_ref_per_s;
+    let folds: Vec<String> = curve
+        .folds()
+        .iter()
+        .map(|f| format!("{:.1} to {:.1}", f.from_population, f.to_population))
+        .collect();
+    let folds = if folds.is_empty() { "none".to_owned() } else { folds.join(", ") };
+    let half = curve.hit_crossing(0.5).map(|s| s.population);
+    let landmarks = facts(
+        "model_curve_landmarks",
+        format!("The closed-population curve of {}", theory.cell.name),
+        vec![
+            ("peak mu*", Cell::Number(peak.mu_per_s, 4), "sessions/s"),
+            ("peak over lambda_ref", Cell::Number(peak.mu_per_s / lambda_ref, 3), ""),
+            ("peak at", Cell::Number(peak.population, 1), "sessions"),
+            ("half of the turns hit at", Cell::optional(half, 1), "sessions"),
+            ("all-miss onset n_b", Cell::Number(onset.population(), 2), "sessions"),
+            ("  in tool calls", Cell::Number(onset.tool_part, 2), "sessions"),
+            ("  one pool's worth M/E_S", Cell::Number(onset.pool_part, 2), "sessions"),
+            ("all-miss rate mu_b", Cell::Number(onset.mu_b_per_s, 5), "sessions/s"),
+            ("folds, in sessions", Cell::text(folds), ""),
+        ],
+    );
+    let states = populations.iter().flat_map(|n| {
+        let states = curve.states_at(*n);
+        states.into_iter().map(|state| {
+            vec![
+                Cell::Number(state.population, 1),
+                Cell::Number(state.mu_per_s, 4),
+                Cell::Number(state.mu_per_s / lambda_ref, 3),
+                Cell::Number(100.0 * model.followup_share() * state.hit_probability, 1),
+                Cell::Number(state.in_service, 1),
+                Cell::Number(state.queued, 1),
+            ]
+        })
+    });
+    let names = [
+        ("population", "sessions"),
+        ("mu", "sessions/s"),
+        ("mu_over_ref", "lambda_ref"),
+        ("turns_that_hit", "%"),
+        ("in_service", "sessions"),
+        ("queued", "sessions"),
+    ];
+    let table = Table {
+        name: "model_curve".into(),
+        title: "States".into(),
+        columns: columns(&names),
+        rows: rows(states),
+    };
+    Ok(vec![landmarks, table])
+}
+
+/// Populations that show a curve on one screen: up to a quarter past its onset.
+///
+/// # Errors
+/// A cell without iteration costs.
+pub fn populations(theory: &Theory) -> Result<Vec<f64>, ModelError> {
+    let onset = theory.curve()?.model().onset().population();
+    let step = libm::ceil(onset / 12.0).max(1.0);
+    Ok((1..=15).map(|i| f64::from(i) * step).collect())
+}

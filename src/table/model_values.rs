@@ -1,0 +1,287 @@
+//! Every published model value beside ours: `paper/published/model_values.json`, answered.
+//!
+//! A row asks for a quantity of a cell at a rate, in words. The words are bound to a
+//! computation by kind of quantity (`model_values/*.rs`), never by row: no row is answered
+//! from its own published value. What cannot be computed says why.
+
+mod asymptotics;
+mod entry;
+mod fluid;
+mod layers;
+mod onset;
+mod printed;
+mod question;
+mod sessions;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{Cell, Column, Row, Table, fixed};
+use crate::model::{ModelError, Theory};
+use crate::setup::Configs;
+use crate::setup::protocol::Paired;
+pub use printed::{Printed, PrintedError};
+pub use question::Unanswered;
+use question::{Answer, Question, Subject};
+
+/// A published value, as the file states it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedValue {
+    /// Its identifier.
+    pub id: String,
+    /// Its place in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What it is.
+    pub quantity: String,
+    /// Of which cell, at which rate.
+    pub cell: String,
+    /// The printed number.
+    pub published: f64,
+    /// Half a unit of its last printed digit; none where it cannot be computed.
+    pub tolerance: Option<f64>,
+    /// What it rests on: the text alone, an inferred definition, a fitted constant.
+    pub basis: String,
+    /// Whether the text suffices to compute it.
+    pub computable: bool,
+}
+
+/// A published value with ours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The published value.
+    pub published: PublishedValue,
+    /// Ours, or why there is none.
+    pub ours: Result<f64, Unanswered>,
+}
+
+impl Compared {
+    /// Whether ours rounds to the printed digits. `None` without a value of ours.
+    pub fn matches(&self) -> Option<bool> {
+        let ours = self.ours.as_ref().ok()?;
+        let tolerance = self.published.tolerance?;
+        // Half a unit is kept exactly by decimal arithmetic only; allow its rounding.
+        Some((ours - self.published.published).abs() <= tolerance * (1.0 + 1e-6))
+    }
+
+    /// (ours - published) / |published|. `None` without a value of ours, or at 0.
+    pub fn relative_gap(&self) -> Option<f64> {
+        let ours = self.ours.as_ref().ok()?;
+        let published = self.published.published;
+        (published != 0.0).then(|| (ours - published) / published.abs())
+    }
+
+    /// Printed digits after the point.
+    pub fn digits(&self) -> usize {
+        let Some(tolerance) = self.published.tolerance else {
+            let printed = self.published.published.to_string();
+            return printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        };
+        libm::ceil(-libm::log10(2.0 * tolerance) - 1e-9).max(0.0) as usize
+    }
+}
+
+/// A cell of the configuration that cannot be solved.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("cell {cell}: {source}")]
+pub struct Unsolved {
+    /// Its name.
+    pub cell: String,
+    /// What is wrong.
+    pub source: ModelError,
+}
+
+/// Reads the file of published values.
+///
+/// # Errors
+/// Not JSON, or a row with missing or unknown fields.
+pub fn parse(json: &str) -> Result<Vec<PublishedValue>, serde_json::Error> {
+    serde_json::from_str(json)
+}
+
+/// Answers every row, in order.
+///
+/// # Errors
+/// A cell of the configuration that cannot be solved.
+pub fn compare(
+    published: &[PublishedValue],
+    configs: &Configs,
+    printed: &Printed,
+) -> Result<Vec<Compared>, Unsolved> {
+    let theories = solve(configs)?;
+    let mut asked: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    Ok(published
+        .iter()
+        .map(|value| {
+            let times = asked.entry((&value.quantity, &value.cell)).or_insert(0);
+            let occurrence = *times;
+            *times += 1;
+            let ours = if value.computable {
+                Subject::parse(&value.cell).and_then(|subject| {
+                    let quantity = value.quantity.as_str();
+                    answer(&Question {
+                        quantity,
+                        subject,
+                        occurrence,
+                        theories: &theories,
+                        printed,
+                    })
+                })
+            } else {
+                Err(why_not(value))
+            };
+            Compared { published: value.clone(), ours }
+        })
+        .collect())
+}
+
+/// Every cell of a configuration, solved.
+///
+/// # Errors
+/// A cell that cannot be solved.
+pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unsolved> {
+    let mut theories = BTreeMap::new();
+    for (name, cell) in &configs.cells {
+        if let Some(workload) = configs.workloads.get(&cell.workload) {
+            let theory = Theory::of(cell, workload)
+                .map_err(|source| Unsolved { cell: name.clone(), source })?;
+            let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);
+            theories.insert(name.clone(), theory.under(paired));
+        }
+    }
+    Ok(theories)
+}
+
+fn answer(question: &Question) -> Answer {
+    let groups: [fn(&Question) -> Option<Answer>; 7] = [
+        printed::answer,
+        sessions::answer,
+        onset::answer,
+        asymptotics::answer,
+        fluid::answer,
+        entry::answer,
+        layers::answer,
+    ];
+    groups.iter().find_map(|group| group(question)).unwrap_or_else(|| {
+        Err(Unanswered::new(format!("no computation is bound to \"{}\"", question.quantity)))
+    })
+}
+
+/// Why a row that the text does not determine has no value of ours.
+fn why_not(value: &PublishedValue) -> Unanswered {
+    let per_seed = ["plan-driven", "model F s", "pred2"];
+    let reason = if per_seed.iter().any(|part| value.quantity.contains(part)) {
+        "depends on the client's plan of each seed, which the text does not give"
+    } else if value.quantity.contains("with H1") {
+        "how layer H4 takes layer H1 is not defined in the text"
+    } else {
+        "rests on a frozen file whose inputs the text does not give"
+    };
+    Unanswered::new(reason)
+}
+
+const COLUMNS: &[Column] = &[
+    Column::key("id", ""),
+    Column::key("place", ""),
+    Column::key("quantity", ""),
+    Column::key("cell", ""),
+    Column::key("published", ""),
+    Column::new("ours", ""),
+    Column::key("digits", ""),
+    Column::new("match", ""),
+    Column::new("gap_percent", "%"),
+    Column::key("basis", ""),
+    Column::new("why_not", ""),
+];
+
+/// The rows as a table. `ours` carries one digit more than the published value.
+pub fn table(rows: &[Compared]) -> Table {
+    let row = |compared: &Compared| {
+        let value = &compared.published;
+        let digits = compared.digits();
+        let matches = match compared.matches() {
+            Some(true) => Cell::text("yes"),
+            Some(false) => Cell::text("no"),
+            None => Cell::Empty,
+        };
+        Row {
+            key: value.id.clone(),
+            cells: vec![
+                Cell::text(&value.id),
+                Cell::text(&value.place),
+                Cell::text(&value.quantity),
+                Cell::text(&value.cell),
+                number(value.published, digits),
+                compared.ours.as_ref().map_or(Cell::Unknown, |x| number(*x, digits + 1)),
+                Cell::Count(digits as u64),
+                matches,
+                Cell::optional(compared.relative_gap().map(|gap| 100.0 * gap), 3),
+                Cell::text(&value.basis),
+                compared.ours.as_ref().err().map_or(Cell::Empty, |why| Cell::text(why.to_string())),
+            ],
+            sources: Vec::new(),
+        }
+    };
+    Table {
+        name: "model_values".into(),
+        title: "Published model values and ours".into(),
+        columns: COLUMNS.to_vec(),
+        rows: rows.iter().map(row).collect(),
+    }
+}
+
+/// How many values match, by what they rest on.
+pub fn summary(rows: &[Compared]) -> Table {
+    let mut bases: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    for row in rows {
+        let basis = if row.published.computable {
+            row.published.basis.as_str()
+        } else {
+            "not computable from the text"
+        };
+        let place = match row.matches() {
+            Some(true) => 0,
+            Some(false) => 1,
+            None => 2,
+        };
+        bases.entry(basis).or_default()[place] += 1;
+    }
+    let names = [("rests_on", ""), ("match", ""), ("miss", ""), ("no_value", "")];
+    let row = |(basis, counts): (&str, [u64; 3])| Row {
+        key: basis.into(),
+        cells: [Cell::text(basis)].into_iter().chain(counts.map(Cell::Count)).collect(),
+        sources: Vec::new(),
+    };
+    Table {
+        name: "model_values_summary".into(),
+        title: format!("{} published model values", rows.len()),
+        columns: names.map(|(name, unit)| Column::new(name, unit)).to_vec(),
+        rows: bases.into_iter().map(row).collect(),
+    }
+}
+
+/// The rows of [`table`] that do not match to the printed digit, with what tells them apart.
+pub fn misses(full: &Table) -> Table {
+    let shown = ["id", "place", "quantity", "cell", "published", "ours", "gap_percent"];
+    let places: Vec<usize> =
+        shown.iter().filter_map(|name| COLUMNS.iter().position(|c| c.name == *name)).collect();
+    let missed = |row: &&Row| row.cells.contains(&Cell::text("no"));
+    let row = |row: &Row| Row {
+        key: row.key.clone(),
+        cells: places.iter().map(|i| row.cells[*i].clone()).collect(),
+        sources: Vec::new(),
+    };
+    Table {
+        name: "model_values_misses".into(),
+        title: "Values that do not come out to the printed digit".into(),
+        columns: places.iter().map(|i| COLUMNS[*i]).collect(),
+        rows: full.rows.iter().filter(missed).map(row).collect(),
+    }
+}
+
+/// A number with stated digits, in scientific form where those would run out of sight.
+fn number(x: f64, digits: usize) -> Cell {
+    if digits > 8 { Cell::text(format!("{x:.2e}")) } else { Cell::text(fixed(x, digits)) }
+}
