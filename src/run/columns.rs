@@ -2,16 +2,16 @@
 //!
 //! Text tables (csv, plain or packed) and parquet come out the same. The schema
 //! is given, never inferred: a value that does not fit it is a [`Problem`] with
-//! file, line and column. This is the only module that names polars when reading.
+//! file, line and column. Only its parquet half names polars when reading.
+
+mod parquet;
 
 use std::cell::Cell;
-use std::io::{self, Cursor, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use csv::ByteRecord;
-use polars::prelude::{Column as PolarsColumn, DataType, ParquetReader, SerReader};
 
 use super::problem::Problem;
 use super::source::{Bytes, Packing};
@@ -97,7 +97,7 @@ impl Columns {
     /// Everything found wrong with it, in file order.
     pub fn read(bytes: &Bytes, schema: &[Field], drop_cut_off: bool) -> Result<Self, Vec<Problem>> {
         match bytes.packing() {
-            Packing::Parquet => read_parquet(bytes, schema),
+            Packing::Parquet => parquet::read(bytes, schema),
             _ => TextTable::new(bytes, schema, drop_cut_off)?.read(),
         }
     }
@@ -430,96 +430,4 @@ fn without_carriage_return(record: ByteRecord) -> ByteRecord {
     }
     stripped.set_position(record.position().cloned());
     stripped
-}
-
-fn read_parquet(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
-    let one = |message: String| vec![Problem::new(&bytes.path, message)];
-    // A damaged file must not take the batch down with it, whatever it does to the reader.
-    let frame = catch_unwind(AssertUnwindSafe(|| {
-        ParquetReader::new(Cursor::new(bytes.raw.as_slice())).finish()
-    }))
-    .map_err(|_| one("damaged: the parquet reader failed on it".into()))?
-    .map_err(|e| one(format!("not readable as parquet: {e}")))?;
-    let names: Vec<String> = frame.get_column_names().iter().map(|n| n.to_string()).collect();
-    let (places, lacking) = locate(&bytes.path, &names, schema)?;
-    let rows = frame.height();
-    let mut problems = Vec::new();
-    let mut data = Vec::new();
-    for (field, place) in schema.iter().zip(&places) {
-        let column = place.map(|at| &frame.columns()[at]);
-        match parquet_column(&bytes.path, field, column, rows, &mut problems) {
-            Ok(values) => data.push((field.name, values)),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    Ok(Columns {
-        file: bytes.path.clone(),
-        lines: (1..=rows as u64).collect(),
-        lacking,
-        dropped: Vec::new(),
-        data,
-    })
-}
-
-fn parquet_column(
-    file: &Path,
-    field: &Field,
-    column: Option<&PolarsColumn>,
-    rows: usize,
-    problems: &mut Vec<Problem>,
-) -> Result<Data, Problem> {
-    let mut data = Data::new(field.ty);
-    let Some(column) = column else {
-        (0..rows).for_each(|_| drop(data.push(None)));
-        return Ok(data);
-    };
-    let wrong = |what: &str| {
-        let message = format!("expected {what}, found a column of {}", column.dtype());
-        Problem { column: Some(field.name.to_owned()), ..Problem::new(file, message) }
-    };
-    let mut report = |row: usize, message: String| {
-        if problems.len() < MOST_PROBLEMS {
-            problems.push(Problem::at(file, row as u64 + 1, field.name, message));
-        }
-    };
-    if field.presence == Presence::Needed && column.null_count() > 0 {
-        let first = column.is_null().iter().position(|null| null == Some(true)).unwrap_or(0);
-        report(first, "expected a value, found none".into());
-    }
-    let is_text = matches!(column.dtype(), DataType::String);
-    match &mut data {
-        Data::Text(texts) => {
-            let cast = column.cast(&DataType::String).map_err(|_| wrong("text"))?;
-            let values = cast.str().map_err(|_| wrong("text"))?;
-            values.iter().for_each(|v| texts.push(v.unwrap_or_default()));
-        }
-        Data::Count(counts) => {
-            if is_text || !column.dtype().is_primitive_numeric() {
-                return Err(wrong("whole numbers"));
-            }
-            let cast = column.cast(&DataType::Float64).map_err(|_| wrong("whole numbers"))?;
-            for (row, value) in cast.f64().map_err(|_| wrong("whole numbers"))?.iter().enumerate() {
-                counts.push(value.and_then(count_from_float));
-                if let Some(x) = value.filter(|x| count_from_float(*x).is_none()) {
-                    report(row, format!("expected a whole number, 0 or more, found {x}"));
-                }
-            }
-        }
-        Data::Number(numbers) => {
-            if is_text || !column.dtype().is_primitive_numeric() {
-                return Err(wrong("numbers"));
-            }
-            let cast = column.cast(&DataType::Float64).map_err(|_| wrong("numbers"))?;
-            for (row, value) in cast.f64().map_err(|_| wrong("numbers"))?.iter().enumerate() {
-                numbers.push(value);
-                if let Some(x) = value.filter(|x| !x.is_finite()) {
-                    report(row, format!("expected a finite number, found {x}"));
-                }
-            }
-        }
-    }
-    Ok(data)
 }
