@@ -1,27 +1,46 @@
 //! A parquet file as columns: the only module that names polars when reading.
 
 use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use polars::prelude::{Column as PolarsColumn, DataType, ParquetReader, SerReader};
+use polars::prelude::{
+    Column as PolarsColumn, DataType, ParallelStrategy, ParquetReader, SerReader,
+};
 
 use super::super::problem::Problem;
 use super::super::source::Bytes;
 use super::{Columns, Data, Field, MOST_PROBLEMS, Presence, count_from_float, locate};
 
+const NONE_FOUND: &str = "expected a value, found none";
+
+/// The thread every parquet file is read on.
+pub const THREAD: &str = "parquet";
+
 /// Reads a parquet file.
+///
+/// On a thread of its own: a worker that waits for polars' pool would meanwhile start
+/// on the next run, and on the next, until its stack is full. And a damaged file makes
+/// the reader panic, which must not take the batch down with it.
 ///
 /// # Errors
 /// Everything found wrong with it, column by column.
 pub fn read(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
     let one = |message: String| vec![Problem::new(&bytes.path, message)];
-    // A damaged file must not take the batch down with it, whatever it does to the reader.
-    let frame = catch_unwind(AssertUnwindSafe(|| {
-        ParquetReader::new(Cursor::new(bytes.raw.as_slice())).finish()
-    }))
-    .map_err(|_| one("damaged: the parquet reader failed on it".into()))?
-    .map_err(|e| one(format!("not readable as parquet: {e}")))?;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name(THREAD.into());
+        let reader = thread
+            .spawn_scoped(scope, || read_here(bytes, schema))
+            .map_err(|e| one(format!("cannot read: {e}")))?;
+        let failed = |_| Err(one("damaged: the parquet reader failed on it".into()));
+        reader.join().unwrap_or_else(failed)
+    })
+}
+
+fn read_here(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+    let frame = ParquetReader::new(Cursor::new(bytes.raw.as_slice()))
+        .read_parallel(ParallelStrategy::None)
+        .finish()
+        .map_err(|e| vec![Problem::new(&bytes.path, format!("not readable as parquet: {e}"))])?;
     let names: Vec<String> = frame.get_column_names().iter().map(|n| n.to_string()).collect();
     let (places, lacking) = locate(&bytes.path, &names, schema)?;
     let rows = frame.height();
@@ -41,7 +60,7 @@ pub fn read(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
         file: bytes.path.clone(),
         lines: (1..=rows as u64).collect(),
         lacking,
-        dropped: Vec::new(),
+        notes: Vec::new(),
         data,
     })
 }
@@ -54,7 +73,12 @@ fn parquet_column(
     problems: &mut Vec<Problem>,
 ) -> Result<Data, Problem> {
     let mut data = Data::new(field.ty);
-    let Some(column) = column else {
+    // A column without values has no type worth a complaint: writers that see
+    // only unknown values, or no rows, choose any.
+    let Some(column) = column.filter(|c| c.null_count() < rows) else {
+        if rows > 0 && field.presence == Presence::Needed {
+            problems.push(Problem::at(file, 1, field.name, NONE_FOUND));
+        }
         (0..rows).for_each(|_| drop(data.push(None)));
         return Ok(data);
     };
@@ -69,14 +93,22 @@ fn parquet_column(
     };
     if field.presence == Presence::Needed && column.null_count() > 0 {
         let first = column.is_null().iter().position(|null| null == Some(true)).unwrap_or(0);
-        report(first, "expected a value, found none".into());
+        report(first, NONE_FOUND.into());
     }
     let is_text = matches!(column.dtype(), DataType::String);
     match &mut data {
         Data::Text(texts) => {
+            if !is_text && !column.dtype().is_integer() {
+                return Err(wrong("text"));
+            }
             let cast = column.cast(&DataType::String).map_err(|_| wrong("text"))?;
             let values = cast.str().map_err(|_| wrong("text"))?;
-            values.iter().for_each(|v| texts.push(v.unwrap_or_default()));
+            for (row, value) in values.iter().enumerate() {
+                texts.push(value.unwrap_or_default());
+                if value == Some("") && field.presence == Presence::Needed {
+                    report(row, NONE_FOUND.into());
+                }
+            }
         }
         Data::Count(counts) => {
             if is_text || !column.dtype().is_primitive_numeric() {
