@@ -220,12 +220,11 @@ fn count_from_float(x: f64) -> Option<u64> {
     (x >= 0.0 && x.fract() == 0.0 && x <= LARGEST_COUNT as f64).then_some(x as u64)
 }
 
+/// Per field of the schema, its place in the file; and the fields that lack.
+type Located = (Vec<Option<usize>>, Vec<&'static str>);
+
 /// Which of the file's columns answers each field, and which fields lack.
-fn locate(
-    file: &Path,
-    names: &[String],
-    schema: &[Field],
-) -> Result<(Vec<Option<usize>>, Vec<&'static str>), Vec<Problem>> {
+fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Vec<Problem>> {
     let mut problems = Vec::new();
     for (i, name) in names.iter().enumerate() {
         if names[..i].contains(name) && schema.iter().any(|f| f.name == name) {

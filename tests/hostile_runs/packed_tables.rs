@@ -49,7 +49,8 @@ fn long_run(name: &str, bytes: Vec<u8>) -> Fixture {
 
 #[test]
 fn content_decides_how_a_table_is_packed_not_its_name() {
-    let forms: [(&str, fn(&[u8]) -> Vec<u8>); 9] = [
+    type Pack = fn(&[u8]) -> Vec<u8>;
+    let forms: [(&str, Pack); 9] = [
         ("csv", gzip),
         ("csv", zstd),
         ("csv.gz", gzip),

@@ -18,9 +18,20 @@ struct Sketch {
     kind: Kind,
     /// Ticks of 0.1 ms after the arrival before it.
     after: u32,
-    /// Per turn: ticks of waiting, serving and the tool call; prompt; cached; decoded.
-    turns: Vec<(u32, u32, u32, u64, Option<u64>, Option<u64>)>,
+    turns: Vec<TurnSketch>,
     ends: Ends,
+}
+
+/// A turn: how long it waits, is served and is followed by a tool call, in ticks of
+/// 0.1 ms, and its tokens.
+#[derive(Debug, Clone)]
+struct TurnSketch {
+    wait: u32,
+    serve: u32,
+    tool: u32,
+    prompt: u64,
+    cached: Option<u64>,
+    decoded: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -33,7 +44,16 @@ enum Ends {
 fn sketch() -> impl Strategy<Value = Sketch> {
     let kind = prop_oneof![Just(Kind::Base), Just(Kind::Burst)];
     let count = || proptest::option::of(0..5_000_u64);
-    let turn = (0..3000_u32, 1..9000_u32, 0..9000_u32, 1..90_000_u64, count(), count());
+    let turn = (0..3000_u32, 1..9000_u32, 0..9000_u32, 1..90_000_u64, count(), count()).prop_map(
+        |(wait, serve, tool, prompt, cached, decoded)| TurnSketch {
+            wait,
+            serve,
+            tool,
+            prompt,
+            cached,
+            decoded,
+        },
+    );
     let ends = prop_oneof![
         3 => Just(Ends::Completed),
         1 => error().prop_map(Ends::Failed),
@@ -97,7 +117,8 @@ fn add_session(run: &mut Run, sketch: &Sketch, arrival: u32) {
     let id: Box<str> = format!("{number:04}").into();
     let planned = sketch.turns.len() as u64;
     let mut t = arrival;
-    for (i, (wait, serve, tool, prompt, cached, decoded)) in sketch.turns.iter().enumerate() {
+    for (i, turn) in sketch.turns.iter().enumerate() {
+        let TurnSketch { wait, serve, tool, prompt, cached, decoded } = turn.clone();
         let last = i + 1 == sketch.turns.len();
         let status = match &sketch.ends {
             Ends::Failed(words) if last => TurnStatus::Error(words.as_str().into()),
@@ -112,13 +133,13 @@ fn add_session(run: &mut Run, sketch: &Sketch, arrival: u32) {
             t_submit_s: seconds(t + wait),
             t_first_s: decoded.filter(|_| ended).map(|_| seconds(t + wait)),
             t_end_s: ended.then(|| seconds(t + wait + serve)),
-            prompt_tokens: *prompt,
-            cached_tokens: cached.map(|c| c.min(*prompt)).filter(|_| ended),
-            completion_tokens: *decoded,
-            tool_s: (!last).then(|| seconds(*tool)),
+            prompt_tokens: prompt,
+            cached_tokens: cached.map(|c| c.min(prompt)).filter(|_| ended),
+            completion_tokens: decoded,
+            tool_s: (!last).then(|| seconds(tool)),
             status,
         });
-        t += wait + serve + if last { 0 } else { *tool };
+        t += wait + serve + if last { 0 } else { tool };
     }
     let (status, done) = match sketch.ends {
         Ends::Completed => (SessionStatus::Completed, planned),
@@ -144,7 +165,7 @@ fn add_session(run: &mut Run, sketch: &Sketch, arrival: u32) {
         kind: sketch.kind,
         t_arrival_s: Some(seconds(arrival)),
         turns: planned,
-        tool_s: tools.iter().map(|turn| seconds(turn.2)).collect(),
+        tool_s: tools.iter().map(|turn| seconds(turn.tool)).collect(),
     });
 }
 
