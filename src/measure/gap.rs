@@ -21,7 +21,7 @@ pub fn gaps(run: &Run) -> Vec<Gap> {
         .iter()
         .filter_map(|turn| turn.served_at_s().map(|t| (turn.session, turn.number, t)))
         .collect();
-    served.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    served.sort_by_key(|a| (a.0, a.1));
     served
         .windows(2)
         .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1)

@@ -17,7 +17,7 @@ pub fn theorem_check() -> TheoremCheck {
         protocol,
         reading: scattered(reading(rho, 0.0), i),
     };
-    let rho = |i: u64| 1.2 + 0.9 * noise(1, i) + if i % 9 == 0 { 2.2 } else { 0.0 };
+    let rho = |i: u64| 1.2 + 0.9 * noise(1, i) + if i.is_multiple_of(9) { 2.2 } else { 0.0 };
     let bursts = (0..57).map(|i| run(Protocol::Burst, rho(i), i));
     let empty = (57..70).map(|i| run(Protocol::FromEmpty, 2.4 + 4.2 * noise(2, i), i));
     TheoremCheck {
