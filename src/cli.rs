@@ -7,11 +7,13 @@ pub mod calibrate;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
+pub mod manifest;
 pub mod model;
 pub mod numbers;
 pub mod output;
 pub mod progress;
 pub mod project;
+pub mod provenance;
 pub mod score;
 
 use std::path::PathBuf;
@@ -52,6 +54,8 @@ enum Command {
     Figures(figures::Args),
     Model(model::Args),
     Numbers(numbers::Args),
+    Manifest(manifest::Args),
+    Provenance(provenance::Args),
 }
 
 /// Runs what was asked for.
@@ -71,5 +75,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Figures(args) => figures::run(args),
         Command::Model(args) => model::run(args),
         Command::Numbers(args) => numbers::run(args),
+        Command::Manifest(args) => manifest::run(args),
+        Command::Provenance(args) => provenance::run(args),
     }
 }

@@ -19,6 +19,7 @@ mod source;
 mod turns;
 pub mod write;
 
+pub use columns::PARQUET_THREAD;
 pub use discover::{Found, find_runs};
 pub use engine::EngineSample;
 pub use gate::{GateEvent, GateEventKind};

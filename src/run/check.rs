@@ -1,18 +1,42 @@
 //! What the tables of one run must say together.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
+use super::columns::{Columns, Field, Type, shortened};
 use super::problem::Problem;
 use super::{Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
 
 /// Half of the last digit written (0.1 ms), with room for clock reads a little apart.
 const TIME_TOLERANCE_S: f64 = 1e-3;
 
+/// Times before the run's start or after its end: another unit, another clock, or
+/// another run. What was planned may lie after it.
+pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Problem> {
+    let is_time = |f: &&Field| f.ty == Type::Number && (f.name == "t" || f.name.starts_with("t_"));
+    let mut problems = Vec::new();
+    for field in schema.iter().filter(is_time).filter(|f| f.name != "t_arrival") {
+        for (row, time) in table.number(field.name).iter().enumerate() {
+            let message = match time {
+                Some(t) if *t < 0.0 => format!("{t} lies before the run's start"),
+                Some(t) if *t > end_s + TIME_TOLERANCE_S => {
+                    format!("{t} lies after the run's end at {end_s} s")
+                }
+                _ => continue,
+            };
+            problems.push(table.problem(row, field.name, message));
+        }
+    }
+    problems.sort();
+    problems
+}
+
 /// Every contradiction between the tables and `meta.json`, and what is worth a note.
 pub fn cross_check(run: &Run) -> Vec<Problem> {
     let mut problems = counts(run);
     problems.extend(length(run));
     problems.extend(turn_numbers(run));
+    problems.extend(plan(run));
     problems
 }
 
@@ -53,16 +77,16 @@ fn counts(run: &Run) -> Vec<Problem> {
                 format!("meta.json counts {expected} as {name}, the table has {found}"),
             );
             // Whoever left a cut-off line out has been told so already.
-            if run.notes.iter().any(|n| n.file == problem.file) {
-                problem.as_note()
-            } else {
-                problem
-            }
+            if rows_left_out(run, &problem.file) { problem.as_note() } else { problem }
         })
         .collect()
 }
 
-/// Nothing ends after the run did; a completed run reached its horizon.
+fn rows_left_out(run: &Run, file: &Path) -> bool {
+    run.notes.iter().any(|note| note.file == file && note.tells_of_rows_left_out())
+}
+
+/// A completed run reached its horizon.
 fn length(run: &Run) -> Vec<Problem> {
     let meta = &run.meta;
     let mut problems = Vec::new();
@@ -82,16 +106,34 @@ fn length(run: &Run) -> Vec<Problem> {
         );
         problems.push(Problem::new(&run.dir.join("meta.json"), message).as_note());
     }
-    let last = run.turns.iter().filter_map(|t| t.t_end_s).fold(0.0, f64::max);
-    if last > meta.duration_s + TIME_TOLERANCE_S {
-        let message =
-            format!("a turn ends at {last} s, after the run's end at {} s", meta.duration_s);
-        problems.push(Problem::new(&file(run, "turns."), message));
-    }
     problems
 }
 
-/// A session's turns count 1, 2, ..., do not overlap, and agree with its row.
+/// A session that arrived is one of the plan's, at its time and with its turns.
+fn plan(run: &Run) -> Vec<Problem> {
+    let path = file(run, "sessions.");
+    let planned: BTreeMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
+    let arrived = run.sessions.iter().filter(|_| !run.plan.is_empty());
+    let problem = |session: &Session| {
+        let who = format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
+        let Some(plan) = planned.get(&(session.kind, &session.id)) else {
+            return Some(format!("{who} is not in the plan"));
+        };
+        if plan.turns != session.turns_planned {
+            let (here, there) = (session.turns_planned, plan.turns);
+            return Some(format!("{who}: {here} turns planned by its row, {there} by the plan"));
+        }
+        match (session.t_planned_s, plan.t_arrival_s) {
+            (Some(here), Some(there)) if (here - there).abs() > TIME_TOLERANCE_S => {
+                Some(format!("{who}: planned at {here} s by its row, at {there} s by the plan"))
+            }
+            _ => None,
+        }
+    };
+    arrived.filter_map(problem).map(|message| Problem::new(&path, message)).collect()
+}
+
+/// A session's turns do not overlap, and agree with its row.
 fn turn_numbers(run: &Run) -> Vec<Problem> {
     let mut of_session: Vec<Vec<&Turn>> = vec![Vec::new(); run.sessions.len()];
     for turn in &run.turns {
@@ -116,13 +158,8 @@ fn turn_numbers(run: &Run) -> Vec<Problem> {
 
 fn one_session(run: &Run, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
     let path = file(run, "turns.");
-    let who = format!("session {} ({})", session.id, session.kind.word());
+    let who = format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
     let mut problems = Vec::new();
-    if let Some((i, turn)) = turns.iter().enumerate().find(|(i, t)| t.number != *i as u64 + 1) {
-        let message = format!("{who}: expected turn {}, found turn {}", i + 1, turn.number);
-        problems.push(Problem::new(&path, message));
-        return problems;
-    }
     for pair in turns.windows(2) {
         match pair[0].t_end_s {
             Some(end) if pair[1].t_ready_s < end - TIME_TOLERANCE_S => {
@@ -146,7 +183,7 @@ fn one_session(run: &Run, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
             session.turns_done
         );
         let problem = Problem::new(&file(run, "sessions."), message);
-        let told = run.notes.iter().any(|n| n.file == path);
+        let told = rows_left_out(run, &path);
         problems.push(if told { problem.as_note() } else { problem });
     }
     if session.status == SessionStatus::Completed && session.turns_done != session.turns_planned {

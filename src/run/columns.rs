@@ -2,22 +2,27 @@
 //!
 //! Text tables (csv, plain or packed) and parquet come out the same. The schema
 //! is given, never inferred: a value that does not fit it is a [`Problem`] with
-//! file, line and column. This is the only module that names polars when reading.
+//! file, line and column. Only its parquet half names polars when reading.
+
+mod parquet;
 
 use std::cell::Cell;
-use std::io::{self, Cursor, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use csv::ByteRecord;
-use polars::prelude::{Column as PolarsColumn, DataType, ParquetReader, SerReader};
 
-use super::problem::Problem;
+pub use parquet::THREAD as PARQUET_THREAD;
+
+use super::problem::{LEFT_OUT, Problem};
 use super::source::{Bytes, Packing};
 
 /// A file with more problems than this is not read further.
 const MOST_PROBLEMS: usize = 1000;
+
+/// The largest count: every whole number up to here is exact as a float too.
+const LARGEST_COUNT: u64 = 9_000_000_000_000_000;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +63,9 @@ pub struct Columns {
     pub lines: Vec<u64>,
     /// Columns the schema allows to lack, and which do.
     pub lacking: Vec<&'static str>,
-    /// Rows that were left out because the file was cut off there.
-    pub dropped: Vec<Problem>,
+    /// Worth knowing: rows left out because the file was cut off there, a last
+    /// line without its newline.
+    pub notes: Vec<Problem>,
     data: Vec<(&'static str, Data)>,
 }
 
@@ -97,7 +103,7 @@ impl Columns {
     /// Everything found wrong with it, in file order.
     pub fn read(bytes: &Bytes, schema: &[Field], drop_cut_off: bool) -> Result<Self, Vec<Problem>> {
         match bytes.packing() {
-            Packing::Parquet => read_parquet(bytes, schema),
+            Packing::Parquet => parquet::read(bytes, schema),
             _ => TextTable::new(bytes, schema, drop_cut_off)?.read(),
         }
     }
@@ -178,10 +184,14 @@ impl Data {
 }
 
 fn quoted(value: &[u8]) -> String {
-    let text = String::from_utf8_lossy(value);
-    match text.char_indices().nth(40) {
-        Some((cut, _)) => format!("\u{201c}{}…\u{201d}", &text[..cut]),
-        None => format!("\u{201c}{text}\u{201d}"),
+    format!("\u{201c}{}\u{201d}", shortened(&String::from_utf8_lossy(value), 40))
+}
+
+/// The first characters of a text that may be a whole damaged file.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
     }
 }
 
@@ -199,7 +209,7 @@ fn parse_number(value: &[u8]) -> Result<f64, String> {
 fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     if let Some(count) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
-        return Ok(count);
+        return if count <= LARGEST_COUNT { Ok(count) } else { Err(wrong()) };
     }
     // Data frames with unknown values write whole numbers as 192.0.
     count_from_float(parse_number(value).map_err(|_| wrong())?).ok_or_else(wrong)
@@ -207,14 +217,14 @@ fn parse_count(value: &[u8]) -> Result<u64, String> {
 
 /// Whole, not negative, and small enough to be exact.
 fn count_from_float(x: f64) -> Option<u64> {
-    (x >= 0.0 && x.fract() == 0.0 && x <= 9.0e15).then_some(x as u64)
+    (x >= 0.0 && x.fract() == 0.0 && x <= LARGEST_COUNT as f64).then_some(x as u64)
 }
 
-/// Per field the file's column that answers it, and the fields that lack.
-type Places = (Vec<Option<usize>>, Vec<&'static str>);
+/// Per field of the schema, its place in the file; and the fields that lack.
+type Located = (Vec<Option<usize>>, Vec<&'static str>);
 
-/// Finds each field's column by name.
-fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Places, Vec<Problem>> {
+/// Which of the file's columns answers each field, and which fields lack.
+fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Vec<Problem>> {
     let mut problems = Vec::new();
     for (i, name) in names.iter().enumerate() {
         if names[..i].contains(name) && schema.iter().any(|f| f.name == name) {
@@ -227,7 +237,7 @@ fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Places, Vec
     for (field, place) in schema.iter().zip(&places) {
         match (place, field.presence) {
             (None, Presence::Needed | Presence::MayBeEmpty) => {
-                let there = names.join(", ");
+                let there = shortened(&names.join(", "), 400);
                 problems.push(Problem::at(
                     file,
                     1,
@@ -242,26 +252,36 @@ fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Places, Vec
     if problems.is_empty() { Ok((places, lacking)) } else { Err(problems) }
 }
 
-/// Remembers the last byte that went through, to know whether the text ended
-/// with a newline.
-struct LastByte<'a> {
-    inner: Box<dyn Read + 'a>,
-    last: Rc<Cell<u8>>,
+/// How the text that went through ended.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    /// Its last byte.
+    last: u8,
+    /// Its last byte that ends no line.
+    last_of_content: u8,
 }
 
-impl Read for LastByte<'_> {
+/// Remembers how the text ended: with a newline, inside a quoted value?
+struct Watched<'a> {
+    inner: Box<dyn Read + 'a>,
+    end: Rc<Cell<End>>,
+}
+
+impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
-        if n > 0 {
-            self.last.set(buffer[n - 1]);
+        if let Some(last) = buffer[..n].last() {
+            let content = buffer[..n].iter().rfind(|byte| !matches!(byte, b'\r' | b'\n'));
+            let last_of_content = content.copied().unwrap_or(self.end.get().last_of_content);
+            self.end.set(End { last: *last, last_of_content });
         }
         Ok(n)
     }
 }
 
 struct TextTable<'a> {
-    reader: csv::Reader<LastByte<'a>>,
-    last_byte: Rc<Cell<u8>>,
+    reader: csv::Reader<Watched<'a>>,
+    end: Rc<Cell<End>>,
     schema: &'a [Field],
     width: usize,
     places: Vec<Option<usize>>,
@@ -273,8 +293,26 @@ struct TextTable<'a> {
 enum Step {
     Row(ByteRecord),
     End,
-    /// The stream broke (a cut gzip or zstd file).
-    Broken(String),
+    /// The stream broke.
+    Broken(Break),
+}
+
+/// Where a packed stream ends before its end, or holds what it cannot.
+struct Break {
+    /// Only its tail is missing; what came before is whole.
+    cut: bool,
+    message: String,
+}
+
+impl Break {
+    fn new(error: &csv::Error) -> Self {
+        let at_its_end = matches!(error.kind(), csv::ErrorKind::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof);
+        if at_its_end {
+            let message = "the packed stream is cut off; --drop-cut-off leaves its last line out";
+            return Self { cut: true, message: message.into() };
+        }
+        Self { cut: false, message: format!("damaged: {error}") }
+    }
 }
 
 impl<'a> TextTable<'a> {
@@ -283,7 +321,7 @@ impl<'a> TextTable<'a> {
         schema: &'a [Field],
         drop_cut_off: bool,
     ) -> Result<Self, Vec<Problem>> {
-        let last_byte = Rc::new(Cell::new(b'\n'));
+        let end = Rc::new(Cell::new(End { last: b'\n', last_of_content: b'\n' }));
         let stream = bytes.text().map_err(|p| vec![p])?;
         let mut table = Self {
             // Only \n ends a line: other separators occur inside values.
@@ -291,8 +329,8 @@ impl<'a> TextTable<'a> {
                 .has_headers(false)
                 .flexible(true)
                 .terminator(csv::Terminator::Any(b'\n'))
-                .from_reader(LastByte { inner: stream, last: last_byte.clone() }),
-            last_byte,
+                .from_reader(Watched { inner: stream, end: end.clone() }),
+            end,
             schema,
             width: 0,
             places: Vec::new(),
@@ -301,14 +339,14 @@ impl<'a> TextTable<'a> {
                 file: bytes.path.clone(),
                 lines: Vec::new(),
                 lacking: Vec::new(),
-                dropped: Vec::new(),
+                notes: Vec::new(),
                 data: schema.iter().map(|f| (f.name, Data::new(f.ty))).collect(),
             },
         };
         let header = match table.next() {
             Step::Row(record) => record,
             Step::End => return Err(vec![Problem::new(&bytes.path, "empty; expected a header")]),
-            Step::Broken(why) => return Err(vec![Problem::new(&bytes.path, why)]),
+            Step::Broken(why) => return Err(vec![Problem::new(&bytes.path, why.message)]),
         };
         let names: Vec<String> =
             header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
@@ -325,7 +363,7 @@ impl<'a> TextTable<'a> {
                 Ok(false) => return Step::End,
                 Ok(true) if record.len() == 1 && matches!(&record[0], b"" | b"\r") => {}
                 Ok(true) => return Step::Row(without_carriage_return(record)),
-                Err(e) => return Step::Broken(format!("cut off or damaged: {e}")),
+                Err(e) => return Step::Broken(Break::new(&e)),
             }
         }
     }
@@ -350,11 +388,16 @@ impl<'a> TextTable<'a> {
                 Step::Broken(why) => break Some(why),
             }
         };
-        let at_fault = held.map_or_else(Vec::new, |record| self.last_row(&record));
+        let at_fault = held.map_or_else(Vec::new, |record| match broken {
+            None => self.last_row(&record),
+            // The record after this one was the last.
+            Some(_) => self.row(&record),
+        });
         problems.extend(at_fault);
-        if let Some(why) = broken {
+        if let Some(Break { cut, message }) = broken {
             let line = self.reader.position().line();
-            self.cut_off(Problem::at_line(&self.columns.file, line, why), &mut problems);
+            let problem = Problem::at_line(&self.columns.file, line, message);
+            if cut { self.cut_off(problem, &mut problems) } else { problems.push(problem) }
         }
         if problems.is_empty() { Ok(self.columns) } else { Err(problems) }
     }
@@ -391,13 +434,23 @@ impl<'a> TextTable<'a> {
     /// The last row: a row like any other when it is complete, with or without
     /// a newline; cut off when fields are missing or it ends inside one.
     fn last_row(&mut self, record: &ByteRecord) -> Vec<Problem> {
+        let line = record.position().map_or(0, csv::Position::line);
+        // Never left out on request: it may have swallowed any number of rows.
+        if record.as_slice().contains(&b'\n') && self.end.get().last_of_content != b'"' {
+            let message = "a quote opened on this line is never closed";
+            return vec![Problem::at_line(&self.columns.file, line, message)];
+        }
         let problems = self.row(record);
-        let ends_with_newline = self.last_byte.get() == b'\n';
+        let ends_with_newline = self.end.get().last == b'\n';
         let cut = record.len() < self.width || (!problems.is_empty() && !ends_with_newline);
         if !cut {
+            if problems.is_empty() && !ends_with_newline {
+                let message = "the last line has no newline: taken as complete";
+                let note = Problem::at_line(&self.columns.file, line, message).as_note();
+                self.columns.notes.push(note);
+            }
             return problems;
         }
-        let line = record.position().map_or(0, csv::Position::line);
         let message = format!(
             "the last line is cut off: {} of {} fields; --drop-cut-off leaves it out",
             record.len(),
@@ -410,8 +463,8 @@ impl<'a> TextTable<'a> {
 
     fn cut_off(&mut self, problem: Problem, problems: &mut Vec<Problem>) {
         if self.drop_cut_off {
-            let message = format!("left out, as asked: {}", problem.message);
-            self.columns.dropped.push(Problem { message, ..problem }.as_note());
+            let message = format!("{LEFT_OUT}{}", problem.message);
+            self.columns.notes.push(Problem { message, ..problem }.as_note());
         } else {
             problems.push(problem);
         }
@@ -429,96 +482,4 @@ fn without_carriage_return(record: ByteRecord) -> ByteRecord {
     }
     stripped.set_position(record.position().cloned());
     stripped
-}
-
-fn read_parquet(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
-    let one = |message: String| vec![Problem::new(&bytes.path, message)];
-    // A damaged file must not take the batch down with it, whatever it does to the reader.
-    let frame = catch_unwind(AssertUnwindSafe(|| {
-        ParquetReader::new(Cursor::new(bytes.raw.as_slice())).finish()
-    }))
-    .map_err(|_| one("damaged: the parquet reader failed on it".into()))?
-    .map_err(|e| one(format!("not readable as parquet: {e}")))?;
-    let names: Vec<String> = frame.get_column_names().iter().map(|n| n.to_string()).collect();
-    let (places, lacking) = locate(&bytes.path, &names, schema)?;
-    let rows = frame.height();
-    let mut problems = Vec::new();
-    let mut data = Vec::new();
-    for (field, place) in schema.iter().zip(&places) {
-        let column = place.map(|at| &frame.columns()[at]);
-        match parquet_column(&bytes.path, field, column, rows, &mut problems) {
-            Ok(values) => data.push((field.name, values)),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    Ok(Columns {
-        file: bytes.path.clone(),
-        lines: (1..=rows as u64).collect(),
-        lacking,
-        dropped: Vec::new(),
-        data,
-    })
-}
-
-fn parquet_column(
-    file: &Path,
-    field: &Field,
-    column: Option<&PolarsColumn>,
-    rows: usize,
-    problems: &mut Vec<Problem>,
-) -> Result<Data, Problem> {
-    let mut data = Data::new(field.ty);
-    let Some(column) = column else {
-        (0..rows).for_each(|_| drop(data.push(None)));
-        return Ok(data);
-    };
-    let wrong = |what: &str| {
-        let message = format!("expected {what}, found a column of {}", column.dtype());
-        Problem { column: Some(field.name.to_owned()), ..Problem::new(file, message) }
-    };
-    let mut report = |row: usize, message: String| {
-        if problems.len() < MOST_PROBLEMS {
-            problems.push(Problem::at(file, row as u64 + 1, field.name, message));
-        }
-    };
-    if field.presence == Presence::Needed && column.null_count() > 0 {
-        let first = column.is_null().iter().position(|null| null == Some(true)).unwrap_or(0);
-        report(first, "expected a value, found none".into());
-    }
-    let is_text = matches!(column.dtype(), DataType::String);
-    match &mut data {
-        Data::Text(texts) => {
-            let cast = column.cast(&DataType::String).map_err(|_| wrong("text"))?;
-            let values = cast.str().map_err(|_| wrong("text"))?;
-            values.iter().for_each(|v| texts.push(v.unwrap_or_default()));
-        }
-        Data::Count(counts) => {
-            if is_text || !column.dtype().is_primitive_numeric() {
-                return Err(wrong("whole numbers"));
-            }
-            let cast = column.cast(&DataType::Float64).map_err(|_| wrong("whole numbers"))?;
-            for (row, value) in cast.f64().map_err(|_| wrong("whole numbers"))?.iter().enumerate() {
-                counts.push(value.and_then(count_from_float));
-                if let Some(x) = value.filter(|x| count_from_float(*x).is_none()) {
-                    report(row, format!("expected a whole number, 0 or more, found {x}"));
-                }
-            }
-        }
-        Data::Number(numbers) => {
-            if is_text || !column.dtype().is_primitive_numeric() {
-                return Err(wrong("numbers"));
-            }
-            let cast = column.cast(&DataType::Float64).map_err(|_| wrong("numbers"))?;
-            for (row, value) in cast.f64().map_err(|_| wrong("numbers"))?.iter().enumerate() {
-                numbers.push(value);
-                if let Some(x) = value.filter(|x| !x.is_finite()) {
-                    report(row, format!("expected a finite number, found {x}"));
-                }
-            }
-        }
-    }
-    Ok(data)
 }

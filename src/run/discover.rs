@@ -1,5 +1,6 @@
 //! Finding run directories under a path.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
@@ -24,7 +25,9 @@ pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
         look_under(path.as_ref(), &mut found);
     }
     found.runs.sort();
-    found.runs.dedup();
+    // A run reached again through a link is still one run.
+    let mut seen = BTreeSet::new();
+    found.runs.retain(|dir| seen.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())));
     found.problems.sort();
     found.problems.dedup();
     found

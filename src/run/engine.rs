@@ -48,6 +48,9 @@ pub const SCHEMA: &[Field] = &[
 const COUNTERS: [&str; 4] =
     ["prompt_tokens_total", "cached_tokens_total", "generation_tokens_total", "preemptions_total"];
 
+const GAUGES: [&str; 5] =
+    ["running", "waiting", "kv_used_tokens", "kv_evictable_tokens", "kv_total_tokens"];
+
 /// Samples in order of time, and notes on counters that fell (the server
 /// restarted there, so that interval is unknown).
 pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<Problem>> {
@@ -71,8 +74,9 @@ pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<P
     if !problems.is_empty() {
         return Err(problems);
     }
-    let notes = falls(table);
-    samples.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+    let rows = by_time(table);
+    let notes = falls(table, &rows);
+    samples = rows.iter().map(|row| samples[*row]).collect();
     Ok((samples, notes))
 }
 
@@ -91,11 +95,23 @@ fn sample(table: &Columns, row: usize) -> EngineSample {
     }
 }
 
-/// Counters that fall from one sample to the next in time.
-fn falls(table: &Columns) -> Vec<Problem> {
+/// Rows in order of time; at one time by the counters, which never fall, and the
+/// gauges, so that the order of rows in the file says nothing.
+fn by_time(table: &Columns) -> Vec<usize> {
     let times = table.number("t");
+    let names = COUNTERS.iter().chain(&GAUGES);
+    let values: Vec<&[Option<u64>]> = names.map(|name| table.count(name)).collect();
     let mut rows: Vec<usize> = (0..table.len()).collect();
-    rows.sort_by(|a, b| times[*a].unwrap_or(0.0).total_cmp(&times[*b].unwrap_or(0.0)));
+    rows.sort_by(|a, b| {
+        let [t_a, t_b] = [a, b].map(|row| times[*row].unwrap_or_default());
+        let of = |row: usize| values.iter().map(move |column| column[row]);
+        t_a.total_cmp(&t_b).then_with(|| of(*a).cmp(of(*b)))
+    });
+    rows
+}
+
+/// Counters that fall from one sample to the next in time.
+fn falls(table: &Columns, rows: &[usize]) -> Vec<Problem> {
     let mut notes = Vec::new();
     for name in COUNTERS {
         let values = table.count(name);

@@ -1,8 +1,9 @@
 //! `gate`: events of the client's gate.
 
-use super::columns::{Columns, Field, Presence, Type};
+use super::columns::{Columns, Field, Presence, Type, shortened};
 use super::problem::Problem;
 use super::sessions::Registry;
+use super::turns::unknown_kind;
 use super::{Kind, SessionIndex};
 
 /// One event of the gate, with the populations just after it.
@@ -66,7 +67,8 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "paused", ty: Type::Count, presence: Presence::Needed },
 ];
 
-/// Events in order of time; ties keep their order in the file.
+/// Events in order of time. At one time the order of the file's rows is kept: only
+/// it knows which came first.
 pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<GateEvent>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut events = Vec::with_capacity(table.len());
@@ -74,22 +76,15 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<GateEvent>, Vec
         let word = table.text("event").get(row);
         let Some(event) = GateEventKind::ALL.into_iter().find(|e| e.word() == word) else {
             let words = GateEventKind::ALL.map(GateEventKind::word).join(", ");
+            let word = shortened(word, 40);
             let message = format!("expected one of {words}, found \u{201c}{word}\u{201d}");
             problems.push(table.problem(row, "event", message));
             continue;
         };
-        let id = table.text("session").get(row);
-        let session = if id.is_empty() {
+        let session = session(table, row, event, registry).unwrap_or_else(|problem| {
+            problems.push(problem);
             None
-        } else {
-            let kind = Kind::from_word(table.text("kind").get(row));
-            let session = kind.and_then(|kind| registry.find(kind, id));
-            if session.is_none() {
-                let message = format!("session {id} is not in the sessions table");
-                problems.push(table.problem(row, "session", message));
-            }
-            session
-        };
+        });
         events.push(GateEvent {
             t_s: table.number("t")[row].unwrap_or_default(),
             event,
@@ -101,4 +96,33 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<GateEvent>, Vec
     }
     events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
     if problems.is_empty() { Ok(events) } else { Err(problems) }
+}
+
+/// The session of an event: none for engage and release, one of the run's for the others.
+fn session(
+    table: &Columns,
+    row: usize,
+    event: GateEventKind,
+    registry: &Registry,
+) -> Result<Option<SessionIndex>, Problem> {
+    let (word, id) = (table.text("kind").get(row), table.text("session").get(row));
+    let of_the_gate = matches!(event, GateEventKind::Engage | GateEventKind::Release);
+    match (of_the_gate, id.is_empty()) {
+        (true, true) => return Ok(None),
+        (true, false) => {
+            let message = format!("expected no session for {}", event.word());
+            return Err(table.problem(row, "session", message));
+        }
+        (false, true) => {
+            let message = format!("expected a session: which one does {} concern?", event.word());
+            return Err(table.problem(row, "session", message));
+        }
+        (false, false) => {}
+    }
+    let kind = Kind::from_word(word).ok_or_else(|| unknown_kind(table, row, word))?;
+    registry.find(kind, id).map(Some).ok_or_else(|| {
+        let message =
+            format!("session {} ({word}) is not in the sessions table", shortened(id, 40));
+        table.problem(row, "session", message)
+    })
 }

@@ -25,15 +25,18 @@ pub struct Run {
     pub dir: PathBuf,
     /// Who, what and when.
     pub meta: Meta,
-    /// Sessions that arrived; [`super::SessionIndex`] points into this.
+    /// Sessions that arrived, in order of arrival; [`super::SessionIndex`] points
+    /// into this.
     pub sessions: Vec<Session>,
-    /// Turns that were sent, in file order.
+    /// Turns that were sent, in order of sending: not of the file's rows, so that
+    /// no result depends on those.
     pub turns: Vec<Turn>,
     /// The engine's gauges, in order of time; empty where there are none.
     pub engine: Vec<EngineSample>,
     /// The gate's events, in order of time; empty where the arm has no gate.
     pub gate: Vec<GateEvent>,
-    /// The arrival plan; empty where the directory has none.
+    /// The arrival plan, in order of kind and arrival; empty where the directory
+    /// has none.
     pub plan: Vec<PlannedSession>,
     /// Every file that was read, with its hash, in order of path.
     pub sources: Vec<SourceFile>,
@@ -52,7 +55,8 @@ impl Run {
     /// a value that does not fit the format, rows that contradict each other or
     /// `meta.json`.
     pub fn load(dir: &Path, options: &LoadOptions) -> Result<Self, Problems> {
-        let mut loader = Loader { dir, options, sources: Vec::new(), notes: Vec::new() };
+        let (sources, notes) = (Vec::new(), Vec::new());
+        let mut loader = Loader { dir, options, end_s: f64::INFINITY, sources, notes };
         let run = loader.load().map_err(Problems)?;
         let (notes, errors): (Vec<_>, Vec<_>) =
             check::cross_check(&run).into_iter().partition(|p| p.severity == Severity::Note);
@@ -83,6 +87,8 @@ type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
 struct Loader<'a> {
     dir: &'a Path,
     options: &'a LoadOptions,
+    /// When the run ended, by `meta.json`.
+    end_s: f64,
     sources: Vec<SourceFile>,
     notes: Vec<Problem>,
 }
@@ -91,6 +97,7 @@ impl Loader<'_> {
     fn load(&mut self) -> Result<Run, Vec<Problem>> {
         let meta_bytes = self.open(&self.dir.join("meta.json")).map_err(|p| vec![p])?;
         let meta = Meta::parse(&meta_bytes)?;
+        self.end_s = meta.duration_s;
         let mut problems = Vec::new();
         let plan = self.plan(&meta).unwrap_or_else(|p| {
             problems.extend(p);
@@ -149,8 +156,9 @@ impl Loader<'_> {
             let message = format!("does not report {lacking}: unknown in every row");
             self.notes.push(Problem::new(&bytes.path, message).as_note());
         }
-        self.notes.extend(columns.dropped.iter().cloned());
-        Ok(columns)
+        self.notes.extend(columns.notes.iter().cloned());
+        let outside = check::outside_the_run(&columns, schema, self.end_s);
+        if outside.is_empty() { Ok(columns) } else { Err(outside) }
     }
 
     fn needed(&mut self, table: &str, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
@@ -210,10 +218,13 @@ impl Loader<'_> {
             return Ok(Vec::new());
         };
         let bytes = self.open(&path).map_err(|p| vec![p])?;
-        if let Some(expected) = &meta.plan_sha256
-            && bytes.packing() != Packing::Parquet
-        {
-            check_plan_hash(&bytes, expected)?;
+        match &meta.plan_sha256 {
+            Some(_) if bytes.packing() == Packing::Parquet => {
+                let message = "meta.json has the hash of plan.csv: not to be checked on this form";
+                self.notes.push(Problem::new(&path, message).as_note());
+            }
+            Some(expected) => check_plan_hash(&bytes, expected)?,
+            None => {}
         }
         let table = self.read(&bytes, plan::SCHEMA)?;
         plan::parse(&table)

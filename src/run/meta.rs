@@ -1,5 +1,6 @@
 //! `meta.json`: who, what and when of a run.
 
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,9 @@ use super::source::Bytes;
 
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
+
+/// A year: no run is longer, and bins over a nonsense length would fill the memory.
+const LONGEST_S: f64 = 366.0 * 86_400.0;
 
 /// `meta.json` of a run. Keys it does not know are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -217,8 +221,13 @@ impl Meta {
     /// Parses `meta.json` and checks what it can say on its own.
     pub(super) fn parse(bytes: &Bytes) -> Result<Self, Vec<Problem>> {
         let path = &bytes.path;
-        let text = bytes.raw.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(&bytes.raw);
-        let meta: Self = serde_json::from_slice(text).map_err(|e| vec![json_problem(path, &e)])?;
+        let mut text = Vec::with_capacity(bytes.raw.len());
+        bytes
+            .text()
+            .map_err(|p| vec![p])?
+            .read_to_end(&mut text)
+            .map_err(|e| vec![Problem::new(path, format!("cut off or damaged: {e}"))])?;
+        let meta: Self = serde_json::from_slice(&text).map_err(|e| vec![json_problem(path, &e)])?;
         let problems = meta.problems(path);
         if problems.is_empty() { Ok(meta) } else { Err(problems) }
     }
@@ -235,6 +244,12 @@ impl Meta {
         expect(self.pool_tokens > 0, "pool_tokens", "expected a positive number, found 0".into());
         for (name, x) in [("duration_s", self.duration_s), ("horizon_s", self.horizon_s)] {
             expect(x > 0.0, name, format!("expected a positive number of seconds, found {x}"));
+            let message = format!("{x} s is over a year: expected seconds");
+            expect(x < LONGEST_S, name, message);
+        }
+        if let (Some(start), Some(end)) = (self.start_unix, self.end_unix) {
+            let message = format!("{end} lies before start_unix {start}");
+            expect(end >= start, "end_unix", message);
         }
         let Rate { multiple, lambda_ref, lambda } = self.rate;
         for (name, x) in
@@ -263,7 +278,9 @@ fn json_problem(path: &Path, error: &serde_json::Error) -> Problem {
     let text = error.to_string();
     let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
     let hint = match message {
-        "expected value" => " (NaN and Infinity are not JSON: write null where a value is unknown)",
+        "expected value" | "invalid number" => {
+            " (NaN and Infinity are not JSON: write null where a value is unknown)"
+        }
         _ => "",
     };
     Problem {

@@ -1,7 +1,9 @@
 //! `plan`: the arrival plan of a run, fixed before it.
 
+use std::collections::HashSet;
+
 use super::Kind;
-use super::columns::{Columns, Field, Presence, Type};
+use super::columns::{Columns, Field, Presence, Type, shortened};
 use super::problem::Problem;
 use super::turns::unknown_kind;
 
@@ -28,10 +30,12 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "tool_s", ty: Type::Text, presence: Presence::MayBeEmpty },
 ];
 
-/// Planned sessions in file order.
+/// Planned sessions in order of kind and arrival; in closed runs, where arrivals
+/// have no time, in the order of the file.
 pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut plan = Vec::with_capacity(table.len());
+    let mut plan: Vec<PlannedSession> = Vec::with_capacity(table.len());
+    let mut seen = HashSet::with_capacity(table.len());
     for row in 0..table.len() {
         let word = table.text("kind").get(row);
         let Some(kind) = Kind::from_word(word) else {
@@ -42,6 +46,7 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
         let tool_s = match tool_times(table.text("tool_s").get(row)) {
             Ok(times) => times,
             Err(found) => {
+                let found = shortened(found, 40);
                 let message =
                     format!("expected seconds separated by ;, found \u{201c}{found}\u{201d}");
                 problems.push(table.problem(row, "tool_s", message));
@@ -52,11 +57,30 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             let message = format!("{} tool times for {turns} turns", tool_s.len());
             problems.push(table.problem(row, "tool_s", message));
         }
-        let id = table.text("session").get(row).into();
+        let id: Box<str> = table.text("session").get(row).into();
         let t_arrival_s = table.number("t_arrival")[row];
+        if let Some(t) = t_arrival_s.filter(|t| *t < 0.0) {
+            problems.push(table.problem(row, "t_arrival", format!("an arrival at {t} s")));
+        }
+        if !seen.insert((kind, id.clone())) {
+            let message = format!("session {} ({word}) is planned twice", shortened(&id, 40));
+            problems.push(table.problem(row, "session", message));
+        }
         plan.push(PlannedSession { id, kind, t_arrival_s, turns, tool_s });
     }
-    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let arrival = |p: &PlannedSession| p.t_arrival_s.unwrap_or_default();
+    plan.sort_by(|a, b| {
+        let times = arrival(a).total_cmp(&arrival(b));
+        let tied = times.is_eq() && a.t_arrival_s.is_some();
+        a.kind
+            .cmp(&b.kind)
+            .then(times)
+            .then_with(|| if tied { a.id.cmp(&b.id) } else { std::cmp::Ordering::Equal })
+    });
+    Ok(plan)
 }
 
 fn tool_times(text: &str) -> Result<Vec<f64>, &str> {

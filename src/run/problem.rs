@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// How the message of rows that were left out on request begins.
+pub(super) const LEFT_OUT: &str = "left out, as asked: ";
+
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -47,6 +50,11 @@ impl Problem {
     /// An error about one line of a file.
     pub fn at_line(file: &Path, line: u64, message: impl Into<String>) -> Self {
         Self { line: Some(line), ..Self::new(file, message) }
+    }
+
+    /// Whether it says that rows of its file were left out on request.
+    pub(super) fn tells_of_rows_left_out(&self) -> bool {
+        self.message.starts_with(LEFT_OUT)
     }
 
     /// The same place and words, but only a note.

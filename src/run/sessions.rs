@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::columns::{Columns, Field, Presence, Type};
+use super::columns::{Columns, Field, Presence, Type, shortened};
 use super::problem::Problem;
 use super::turns::unknown_kind;
 use super::{Kind, SessionIndex};
@@ -108,12 +108,12 @@ impl Registry {
     }
 }
 
-/// Sessions in file order, and the way to find them.
+/// Sessions in order of arrival, and the way to find them.
 pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut sessions = Vec::with_capacity(table.len());
     let mut registry = HashMap::with_capacity(table.len());
-    for row in 0..table.len() {
+    for row in by_arrival(table) {
         let (kind, status) = (table.text("kind").get(row), table.text("status").get(row));
         let Some(kind) = Kind::from_word(kind) else {
             problems.push(unknown_kind(table, row, kind));
@@ -121,6 +121,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
         };
         let Some(status) = SessionStatus::from_word(status) else {
             let words = SessionStatus::ALL.map(SessionStatus::word).join(", ");
+            let status = shortened(status, 40);
             let message = format!("expected one of {words}, found \u{201c}{status}\u{201d}");
             problems.push(table.problem(row, "status", message));
             continue;
@@ -129,12 +130,25 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
         problems.extend(impossible(table, row, &session));
         let index = SessionIndex(sessions.len() as u32);
         if registry.insert((kind, session.id.clone()), index).is_some() {
-            let message = format!("session {} ({}) is there twice", session.id, kind.word());
+            let id = shortened(&session.id, 40);
+            let message = format!("session {id} ({}) is there twice", kind.word());
             problems.push(table.problem(row, "session", message));
         }
         sessions.push(session);
     }
+    problems.sort();
     if problems.is_empty() { Ok((sessions, Registry(registry))) } else { Err(problems) }
+}
+
+/// Rows in order of arrival; at one time by kind and identifier, so that the order
+/// of rows in the file says nothing.
+fn by_arrival(table: &Columns) -> Vec<usize> {
+    let (planned, admitted) = (table.number("t_planned"), table.number("t_admitted"));
+    let arrival = |row: usize| planned[row].or(admitted[row]).unwrap_or(f64::INFINITY);
+    let name = |row: usize| (table.text("kind").get(row), table.text("session").get(row));
+    let mut rows: Vec<usize> = (0..table.len()).collect();
+    rows.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then_with(|| name(*a).cmp(&name(*b))));
+    rows
 }
 
 fn session_of_row(table: &Columns, row: usize, kind: Kind, status: SessionStatus) -> Session {
@@ -165,8 +179,10 @@ fn impossible(table: &Columns, row: usize, session: &Session) -> Vec<Problem> {
         ("t_end", session.t_end_s),
     ];
     let known: Vec<_> = times.iter().filter_map(|(name, t)| t.map(|t| (*name, t))).collect();
-    if let Some((name, t)) = known.first().filter(|(_, t)| *t < 0.0) {
-        say(name, format!("{t} lies before the run's start"));
+    for (name, wait) in [("gate_wait_s", session.gate_wait_s), ("pause_s", session.pause_s)] {
+        if wait < 0.0 {
+            say(name, format!("a wait of {wait} s"));
+        }
     }
     for pair in known.windows(2) {
         let ((before, t0), (after, t1)) = (pair[0], pair[1]);

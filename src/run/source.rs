@@ -60,7 +60,7 @@ impl Bytes {
     /// The unpacked text as a stream, without a byte-order mark.
     ///
     /// # Errors
-    /// UTF-16, which Windows shells write, and an unreadable zstd header.
+    /// UTF-16, which Windows shells write, and a stream that breaks at its start.
     pub fn text(&self) -> Result<Box<dyn Read + '_>, Problem> {
         let unpacked: Box<dyn Read> = match self.packing() {
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(self.raw.as_slice())),
@@ -79,9 +79,14 @@ fn without_byte_order_mark<'a>(
     mut stream: Box<dyn Read + 'a>,
 ) -> Result<Box<dyn Read + 'a>, Problem> {
     let mut head = Vec::with_capacity(3);
-    // A broken stream shows again, with its place, when the table is read.
-    let _ = stream.by_ref().take(3).read_to_end(&mut head);
-    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+    stream
+        .by_ref()
+        .take(3)
+        .read_to_end(&mut head)
+        .map_err(|e| Problem::new(path, format!("cut off or damaged: {e}")))?;
+    // No text of ours holds a zero byte: that is UTF-16 without its mark.
+    let marked = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
+    if marked || head.contains(&0) {
         return Err(Problem::new(path, "this is UTF-16; expected UTF-8: convert it with iconv"));
     }
     if head.starts_with(&[0xef, 0xbb, 0xbf]) {

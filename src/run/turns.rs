@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::columns::{Columns, Field, Presence, Type};
+use super::columns::{Columns, Field, Presence, Type, shortened};
 use super::problem::Problem;
 use super::sessions::Registry;
 use super::{Kind, SessionIndex};
@@ -72,7 +72,7 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "status", ty: Type::Text, presence: Presence::Needed },
 ];
 
-/// Turns in file order, with every row checked on its own and against the others.
+/// Turns in order of sending, with every row checked on its own and against the others.
 pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut turns = Vec::with_capacity(table.len());
@@ -86,7 +86,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
         let Some(session) = registry.find(kind, sessions.get(row)) else {
             let message = format!(
                 "session {} ({}) is not in the sessions table",
-                sessions.get(row),
+                shortened(sessions.get(row), 40),
                 kind.word()
             );
             problems.push(table.problem(row, "session", message));
@@ -100,12 +100,28 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
                 format!("turn {} of this session is already on line {first}", turn.number);
             problems.push(table.problem(row, "turn", message));
         }
-        turns.push(turn);
+        turns.push((turn, row));
     }
-    if problems.is_empty() { Ok(turns) } else { Err(problems) }
+    for (turn, row) in turns.iter().filter(|(t, _)| t.number > 1) {
+        if !seen.contains_key(&(turn.session, turn.number - 1)) {
+            let message = format!("there is no turn {} of this session", turn.number - 1);
+            problems.push(table.problem(*row, "turn", message));
+        }
+    }
+    if !problems.is_empty() {
+        problems.sort();
+        return Err(problems);
+    }
+    let mut turns: Vec<Turn> = turns.into_iter().map(|(turn, _)| turn).collect();
+    turns.sort_by(|a, b| {
+        let times = a.t_submit_s.total_cmp(&b.t_submit_s).then(a.t_ready_s.total_cmp(&b.t_ready_s));
+        times.then((a.session, a.number).cmp(&(b.session, b.number)))
+    });
+    Ok(turns)
 }
 
 pub fn unknown_kind(table: &Columns, row: usize, word: &str) -> Problem {
+    let word = shortened(word, 40);
     table.problem(row, "kind", format!("expected base or burst, found \u{201c}{word}\u{201d}"))
 }
 
@@ -140,9 +156,6 @@ fn impossible(table: &Columns, row: usize, turn: &Turn) -> Vec<Problem> {
     }
     if turn.prompt_tokens == 0 {
         say("prompt_tokens", "expected at least 1 token".into());
-    }
-    if turn.t_ready_s < 0.0 {
-        say("t_ready", format!("{} lies before the run's start", turn.t_ready_s));
     }
     if let Some(cached) = turn.cached_tokens.filter(|c| *c > turn.prompt_tokens) {
         say(

@@ -53,6 +53,8 @@ enum Value<'a> {
     Count(Option<u64>),
     /// Seconds, written to 0.1 ms.
     Seconds(Option<f64>),
+    /// Seconds of the plan, written to 1 us.
+    Planned(Option<f64>),
 }
 
 /// One table: names, and a row maker for each row.
@@ -165,12 +167,10 @@ fn plan(run: &Run) -> Table<'_> {
     let columns = vec![
         column("session", rows, |s| Value::Text(&s.id)),
         column("kind", rows, |s| Value::Text(s.kind.word())),
-        column("t_arrival", rows, |s| {
-            Value::Owned(s.t_arrival_s.map_or_else(String::new, |t| format!("{t:.6}")))
-        }),
+        column("t_arrival", rows, |s| Value::Planned(s.t_arrival_s)),
         column("turns", rows, |s| Value::Count(Some(s.turns))),
         column("tool_s", rows, |s| {
-            Value::Owned(s.tool_s.iter().map(|t| format!("{t:.6}")).collect::<Vec<_>>().join(";"))
+            Value::Owned(s.tool_s.iter().copied().map(planned).collect::<Vec<_>>().join(";"))
         }),
     ];
     Table { name: "plan", columns }
@@ -218,7 +218,9 @@ fn write_table(table: &Table<'_>, path: &Path, format: TableFormat) -> io::Resul
             write_csv(table, packer)?.finish()?.flush()
         }
         TableFormat::CsvZst => {
-            write_csv(table, zstd::stream::write::Encoder::new(file, 9)?)?.finish()?.flush()
+            let mut packer = zstd::stream::write::Encoder::new(file, 9)?;
+            packer.include_checksum(true)?;
+            write_csv(table, packer)?.finish()?.flush()
         }
         TableFormat::Parquet => write_parquet(table, file),
     }
@@ -227,6 +229,11 @@ fn write_table(table: &Table<'_>, path: &Path, format: TableFormat) -> io::Resul
 /// A time to 0.1 ms.
 fn seconds(t: f64) -> String {
     format!("{t:.4}")
+}
+
+/// A time of the plan, to 1 us.
+fn planned(t: f64) -> String {
+    format!("{t:.6}")
 }
 
 fn write_csv<W: Write>(table: &Table<'_>, out: W) -> io::Result<W> {
@@ -242,6 +249,7 @@ fn write_csv<W: Write>(table: &Table<'_>, out: W) -> io::Result<W> {
                     writer.write_field(count.map_or_else(String::new, |c| c.to_string()))?;
                 }
                 Value::Seconds(t) => writer.write_field(t.map_or_else(String::new, seconds))?,
+                Value::Planned(t) => writer.write_field(t.map_or_else(String::new, planned))?,
             }
         }
         writer.write_record(None::<&[u8]>)?;
@@ -268,12 +276,13 @@ fn parquet_column(name: &str, values: &[Value<'_>]) -> Column {
                 values.iter().map(|v| if let Value::Count(c) = v { *c } else { None }).collect();
             Column::new(name, counts)
         }
-        Some(Value::Seconds(_)) => {
+        Some(Value::Seconds(_) | Value::Planned(_)) => {
             let times: Vec<Option<f64>> = values
                 .iter()
                 .map(|v| match v {
                     // The same rounding as in the text form.
                     Value::Seconds(Some(t)) => seconds(*t).parse().ok(),
+                    Value::Planned(Some(t)) => planned(*t).parse().ok(),
                     _ => None,
                 })
                 .collect();

@@ -1,0 +1,13 @@
+//! What a run directory can be when something went wrong: each test breaks one thing
+//! in a sound run and says what the reader must answer, and where.
+
+mod command_line;
+mod fixture;
+mod mutations;
+mod packed_tables;
+mod parquet_tables;
+mod round_trip;
+mod rows;
+mod text_tables;
+mod values;
+mod whole_runs;
