@@ -21,9 +21,11 @@ derived: build ## Write every derived table (paper/derived/)
 
 numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBERS.md)
 	@$(BIN) numbers
+	@$(BIN) manifest
 
-verify: build ## Compute everything again and compare with the manifest
+verify: build ## Compute everything again and compare; check the hashes of all data
 	@$(BIN) numbers --verify
+	@$(BIN) manifest --verify
 
 test: ## Run all tests
 	$(CARGO) test --locked
