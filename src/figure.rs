@@ -9,6 +9,7 @@ pub mod axis;
 mod canvas;
 mod clip;
 pub mod closed_curve;
+pub mod cuts;
 pub mod data;
 pub mod drawing;
 pub mod font;

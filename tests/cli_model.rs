@@ -212,3 +212,34 @@ fn a_load_without_a_good_state_has_no_rescuing_cap() {
     let text = printed(&["rescue", "--cell", "sglang-300k", "--rate", "5"]);
     assert!(text.contains("none: this load has no good state"));
 }
+
+#[test]
+fn a_plot_is_written_in_the_format_of_its_ending_and_no_other() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (ending, head) in
+        [("svg", "<svg"), ("pdf", "%PDF"), ("png", "\u{fffd}PNG"), ("csv", "series")]
+    {
+        let file = dir.path().join(format!("mix.{ending}"));
+        let path = file.to_str().expect("UTF-8");
+        let args = ["trap", "--cell", "sglang-300k", "--rate", "1.65", "--plot", path];
+        let output = assert_cmd::Command::cargo_bin("trapcheck")
+            .expect("the program")
+            .arg("model")
+            .args(args)
+            .output()
+            .expect("it runs");
+        assert!(output.status.success());
+        let bytes = std::fs::read(&file).expect("the plot");
+        let start = String::from_utf8_lossy(&bytes[..40.min(bytes.len())]).into_owned();
+        assert!(start.contains(head), "{ending}: {start}");
+    }
+    let wrong = dir.path().join("mix.bmp");
+    let output = assert_cmd::Command::cargo_bin("trapcheck")
+        .expect("the program")
+        .args(["model", "trap", "--cell", "sglang-300k", "--rate", "1.65", "--plot"])
+        .arg(&wrong)
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!wrong.exists());
+}

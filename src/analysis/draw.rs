@@ -7,18 +7,39 @@ mod rescue;
 pub mod run_picture;
 mod stampede;
 mod theorem;
+pub mod theory;
 mod time_scales;
 
 use crate::figure::Figure;
 use crate::measure::Share;
+use crate::model::{ModelError, Theory};
 use crate::run::SourceFile;
 use crate::setup::Configs;
 
 use super::score::ScoredRun;
 use super::spec::{Draw, FigureSpec};
 
+/// Why a figure has no input.
+#[derive(Debug, thiserror::Error)]
+pub enum DrawError {
+    /// A cell that the configuration lacks.
+    #[error("no cell {0} in the configuration")]
+    NoCell(String),
+    /// A model without an answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
 /// Draws a figure of these runs, and lists the files behind it.
-pub fn draw(runs: &[ScoredRun], spec: &FigureSpec, configs: &Configs) -> (Figure, Vec<SourceFile>) {
+///
+/// # Errors
+/// A figure of the theory for a cell that is not there or has no such model.
+pub fn draw(
+    runs: &[ScoredRun],
+    spec: &FigureSpec,
+    configs: &Configs,
+) -> Result<(Figure, Vec<SourceFile>), DrawError> {
+    let solved = |name: &String| solve(name, configs);
     let (figure, used): (Figure, Vec<&ScoredRun>) = match &spec.draw {
         Draw::Stampede { rates } => stampede::draw(runs, spec, rates),
         Draw::Rescue { columns } => rescue::draw(runs, spec, columns, configs),
@@ -27,12 +48,38 @@ pub fn draw(runs: &[ScoredRun], spec: &FigureSpec, configs: &Configs) -> (Figure
             theorem::draw(runs, spec, &theorem::Lines { cells, rho: *rho }, *calibration, configs)
         }
         Draw::TimeScales {} => time_scales::draw(runs, spec),
+        Draw::TiltedMix { cell, rate } => {
+            let theory = solved(cell)?;
+            (theory::mix(&theory, theory.rate_per_s(*rate), &spec.title)?, Vec::new())
+        }
+        Draw::PredictedCurve { cells } => {
+            let theories = cells.iter().map(solved).collect::<Result<Vec<_>, _>>()?;
+            let used = closed_curve::of_cells(runs, cells);
+            let measured = theories
+                .iter()
+                .map(|theory| (theory, closed_curve::measured(&used, theory)))
+                .collect::<Vec<_>>();
+            (theory::curves(&measured, &spec.title, &spec.source)?, used)
+        }
+        Draw::Cuts { cell, rate, at_s, until_s, to } => {
+            let theory = solved(cell)?;
+            let capacity = theory.model_f.lambda_miss_per_s();
+            let rates: Vec<f64> = to.iter().map(|cut| cut * capacity).collect();
+            let lambda = theory.rate_per_s(*rate);
+            (theory::after_change(&theory, lambda, (*at_s, *until_s), &rates)?, Vec::new())
+        }
     };
     let mut sources: Vec<SourceFile> =
         used.iter().flat_map(|run| run.sources.iter().cloned()).collect();
     sources.sort();
     sources.dedup();
-    (figure, sources)
+    Ok((figure, sources))
+}
+
+fn solve(name: &str, configs: &Configs) -> Result<Theory, DrawError> {
+    let (cell, workload, protocol) =
+        configs.of_cell(name).ok_or_else(|| DrawError::NoCell(name.to_owned()))?;
+    Ok(Theory::of(cell, workload)?.under(protocol.paired))
 }
 
 /// Whether a run has this rate.

@@ -47,6 +47,14 @@ pub enum AnalysisError {
     /// A table of the theory could not be made.
     #[error(transparent)]
     Theory(#[from] TheoryTableError),
+    /// A figure has no input.
+    #[error("figure {name}: {error}")]
+    NoFigure {
+        /// The figure.
+        name: String,
+        /// What it lacks.
+        error: draw::DrawError,
+    },
     /// A figure could not be drawn.
     #[error("figure {name}: {error}")]
     Figure {
@@ -250,7 +258,8 @@ impl Evaluated {
         configs: &Configs,
     ) -> Result<FigureFiles, AnalysisError> {
         let failed = |error| AnalysisError::Figure { name: spec.name.clone(), error };
-        let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs);
+        let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs)
+            .map_err(|error| AnalysisError::NoFigure { name: spec.name.clone(), error })?;
         let files = figure_files(&spec.name, &figure).map_err(failed)?;
         Ok(FigureFiles { name: spec.name.clone(), files, sources })
     }

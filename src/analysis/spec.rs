@@ -121,6 +121,31 @@ pub enum Draw {
     },
     /// Good against trapped time scales (page Fig. 3).
     TimeScales {},
+    /// The turn mix of a trap and the premium over the load (page Figs. 4 and 5).
+    TiltedMix {
+        /// The cell.
+        cell: String,
+        /// The rate, a multiple of lambda_ref.
+        rate: f64,
+    },
+    /// Predicted closed-population curves, beside closed runs where there are any (Fig. 8).
+    PredictedCurve {
+        /// A panel per cell.
+        cells: Vec<String>,
+    },
+    /// A trap whose arrivals are cut (Corollary 3).
+    Cuts {
+        /// The cell.
+        cell: String,
+        /// The rate before the cut, a multiple of lambda_ref.
+        rate: f64,
+        /// When arrivals are cut, s.
+        at_s: f64,
+        /// How far the backlog is followed, s.
+        until_s: f64,
+        /// What they are cut to, multiples of lambda_miss.
+        to: Vec<f64>,
+    },
 }
 
 /// A column of the rescue figure.

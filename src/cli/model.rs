@@ -1,5 +1,6 @@
 //! `trapcheck model`: what the theory says about a cell at a load.
 
+mod plot;
 mod select;
 
 use std::path::PathBuf;
@@ -10,11 +11,13 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::output::{self, Format};
+use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
 use crate::setup::Configs;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;
 use crate::table::{Cell, Table, answers, theory};
+use plot::Plot;
 use select::{Load, Which};
 
 /// Ask the theory: the trap, a cut, a stop, the curve, a rescue
@@ -55,6 +58,7 @@ enum Ask {
     after_help = "Examples:
   trapcheck model trap --cell sglang-300k --rate 1.65
   trapcheck model trap --cell vllm-300k --rho 1.02 --format json
+  trapcheck model trap --cell sglang-300k --rate 1.65 --plot mix.svg
   trapcheck model trap --fixed-s 0.15 --per-token-us 85 --mean-turns 15 --max-turns 60 \\
       --first-prompt 2000 --tool-output 550 --decoded 100 --sessions-per-s 0.1"
 )]
@@ -63,6 +67,8 @@ struct TrapArgs {
     which: Which,
     #[command(flatten)]
     load: Load,
+    #[command(flatten)]
+    plot: Plot,
     #[command(flatten)]
     print: Print,
 }
@@ -95,6 +101,8 @@ struct CutArgs {
     #[arg(long, default_value_t = 30_000.0, value_name = "SECONDS")]
     until: f64,
     #[command(flatten)]
+    plot: Plot,
+    #[command(flatten)]
     print: Print,
 }
 
@@ -114,6 +122,8 @@ struct StopArgs {
     #[arg(long, default_value_t = 1800.0, value_name = "SECONDS")]
     at: f64,
     #[command(flatten)]
+    plot: Plot,
+    #[command(flatten)]
     print: Print,
 }
 
@@ -132,6 +142,8 @@ struct CurveArgs {
     /// Populations to show; by default a spread up to past the onset
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     population: Vec<f64>,
+    #[command(flatten)]
+    plot: Plot,
     #[command(flatten)]
     print: Print,
 }
@@ -237,22 +249,29 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.ask {
         Ask::Trap(args) => {
             let theory = args.which.theory()?;
-            show(&answers::trap::trap(&theory, args.load.per_s(&theory)?)?, &args.print)
+            let lambda = args.load.per_s(&theory)?;
+            let tables = answers::trap::trap(&theory, lambda)?;
+            args.plot.write(|| Ok(draw::mix(&theory, lambda, "Turns served in the trap")?))?;
+            show(&tables, &args.print)
         }
         Ask::Cut(args) => {
             let theory = args.which.theory()?;
-            let times = (args.at, args.until);
-            let tables = answers::drain::cut(
-                &theory,
-                args.load.per_s(&theory)?,
-                times,
-                &cuts(args, &theory),
-            )?;
+            let (lambda, times) = (args.load.per_s(&theory)?, (args.at, args.until));
+            let rates = cuts(args, &theory);
+            let tables = answers::drain::cut(&theory, lambda, times, &rates)?;
+            args.plot.write(|| Ok(draw::after_change(&theory, lambda, times, &rates)?))?;
             show(&tables, &args.print)
         }
         Ask::Stop(args) => {
             let theory = args.which.theory()?;
-            show(&answers::drain::stop(&theory, args.load.per_s(&theory)?, args.at)?, &args.print)
+            let lambda = args.load.per_s(&theory)?;
+            let tables = answers::drain::stop(&theory, lambda, args.at)?;
+            args.plot.write(|| {
+                let until =
+                    args.at + theory.burst(lambda).work_left_s(&theory.model_f, lambda, args.at)?;
+                Ok(draw::after_change(&theory, lambda, (args.at, until), &[0.0])?)
+            })?;
+            show(&tables, &args.print)
         }
         Ask::Curve(args) => {
             let theory = args.which.theory()?;
@@ -261,7 +280,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             } else {
                 args.population.clone()
             };
-            show(&answers::curve::curve(&theory, &populations)?, &args.print)
+            let tables = answers::curve::curve(&theory, &populations)?;
+            args.plot.write(|| {
+                let title = "Predicted closed-population curve";
+                let source = format!("Entry model of cell {}", theory.cell.name);
+                Ok(draw::curves(&[(&theory, Vec::new())], title, &source)?)
+            })?;
+            show(&tables, &args.print)
         }
         Ask::Rescue(args) => {
             let theory = args.which.theory()?;

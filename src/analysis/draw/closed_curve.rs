@@ -10,9 +10,30 @@ use crate::figure::closed_curve::{
     ClosedCell, ClosedCurves, ClosedPoint, ClosedSeries, CurveKind, closed_curves,
 };
 use crate::figure::population::Estimate;
+use crate::figure::predicted_curve::MeasuredPoint;
 use crate::measure::{WindowMeasures, stats};
+use crate::model::Theory;
 use crate::run::Source;
 use crate::setup::Configs;
+
+/// The closed runs of some cells.
+pub fn of_cells<'a>(runs: &'a [ScoredRun], cells: &[String]) -> Vec<&'a ScoredRun> {
+    let closed = |run: &&ScoredRun| run.meta.arm == "closed" && cells.contains(&run.meta.cell);
+    runs.iter().filter(closed).collect()
+}
+
+/// What closed runs measured, a point per population, to stand beside a prediction.
+pub fn measured(runs: &[&ScoredRun], theory: &Theory) -> Vec<MeasuredPoint> {
+    let own = runs.iter().filter(|run| run.meta.cell == theory.cell.name).copied();
+    points(own, Some(theory.means.mean_turns))
+        .into_iter()
+        .map(|point| MeasuredPoint {
+            n: point.n,
+            sessions_per_s: point.sessions_per_s.map(|e| e.value),
+            turns_based_per_s: point.turns_based_per_s,
+        })
+        .collect()
+}
 
 /// A column per cell.
 pub fn draw<'a>(
@@ -21,16 +42,12 @@ pub fn draw<'a>(
     cells: &[String],
     configs: &Configs,
 ) -> (Figure, Vec<&'a ScoredRun>) {
-    let mut used = Vec::new();
+    let used = of_cells(runs, cells);
     let cells = cells
         .iter()
         .map(|cell| {
-            let closed: Vec<&ScoredRun> = runs
-                .iter()
-                .filter(|run| run.meta.cell == *cell && run.meta.arm == "closed")
-                .collect();
-            used.extend(&closed);
-            closed_cell(cell, &closed, configs)
+            let own: Vec<_> = used.iter().filter(|run| run.meta.cell == *cell).copied().collect();
+            closed_cell(cell, &own, configs)
         })
         .collect();
     let input = ClosedCurves { title: spec.title.clone(), cells, source: spec.source.clone() };

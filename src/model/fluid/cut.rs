@@ -70,6 +70,20 @@ impl BurstProtocol {
         }
     }
 
+    /// V_tot at a time after the burst: how long the queue takes to empty once
+    /// arrivals stop, in seconds (Prop. 1(a)).
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn work_left_s(
+        &self,
+        model: &ModelF,
+        lambda_per_s: f64,
+        at_s: f64,
+    ) -> Result<f64, ModelError> {
+        Ok(self.run(model, lambda_per_s, &[], at_s + 1.0)?.work_left_s(at_s))
+    }
+
     /// The fluid from the burst to `end_s` at a base rate, with later rate changes
     /// `(time_s, rate_per_s)` in order of time.
     ///

@@ -91,8 +91,7 @@ pub fn stop(theory: &Theory, lambda_per_s: f64, stop_s: f64) -> Result<Vec<Table
     let model = &theory.model_f;
     let burst = theory.burst(lambda_per_s);
     positive("time from the burst to the stop (s)", stop_s - burst.burst_s)?;
-    let before = burst.run(model, lambda_per_s, &[], stop_s + 1.0)?;
-    let work_s = before.work_left_s(stop_s);
+    let work_s = burst.work_left_s(model, lambda_per_s, stop_s)?;
     let end_s = stop_s + work_s + 1.0;
     let fluid = burst.run(model, lambda_per_s, &[(stop_s, 0.0)], end_s)?;
     let onset = theory.curve().ok().map(|curve| curve.model().onset().population());

@@ -1,0 +1,143 @@
+//! Figures of the theory alone: the tilted mix, the predicted curve, cuts and stops.
+
+use crate::figure::Figure;
+use crate::figure::cuts::{CutCurve, Cuts, cuts};
+use crate::figure::predicted_curve::{
+    MeasuredPoint, PredictedCell, PredictedCurves, predicted_curves,
+};
+use crate::figure::tilted_mix::{LoadCurve, TiltedMix, tilted_mix};
+use crate::model::curve::layers::{demand_cv2, h1};
+use crate::model::{ModelError, Theory};
+
+/// Points of a line over the load or over time.
+const STEPS: usize = 240;
+/// Where a curve is drawn from and to, in multiples of the onset.
+const FROM_ONSET: f64 = 0.125;
+const PAST_ONSET: f64 = 1.3;
+
+/// The turn mix of a trap beside the stationary one, and the premium over the load.
+///
+/// # Errors
+/// A rate that is not positive.
+pub fn mix(theory: &Theory, lambda_per_s: f64, title: &str) -> Result<Figure, ModelError> {
+    let trap = theory.trap(lambda_per_s)?;
+    let capacity = theory.model_f.lambda_miss_per_s();
+    let most = trap.as_ref().map_or(3.0, |t| (1.5 * t.rho).max(3.0));
+    let mut curves = [
+        ("*D* / *λ*_{miss}", Vec::new()),
+        ("*H*", Vec::new()),
+        ("*Γ*", Vec::new()),
+        ("served prompt / stationary", Vec::new()),
+    ];
+    for i in 1..=STEPS {
+        let rho = 1.0 + (most - 1.0) * i as f64 / STEPS as f64;
+        let Some(state) = theory.trap(rho * capacity)? else { continue };
+        let served = state.served_mean(&theory.means.prompt_tokens);
+        let values = [
+            state.completions_per_s / capacity,
+            state.turn_factor,
+            state.cost_factor,
+            served / theory.means.mean_prompt_tokens(),
+        ];
+        for ((_, points), value) in curves.iter_mut().zip(values) {
+            points.push((rho, value));
+        }
+    }
+    let multiple = lambda_per_s / theory.cell.lambda_ref_per_s;
+    Ok(tilted_mix(&TiltedMix {
+        title: title.into(),
+        mix_title: format!("{}, {multiple:.2} × *λ*_{{ref}}", theory.cell.name),
+        stationary: theory.means.mix.clone(),
+        trapped: trap.as_ref().map_or_else(Vec::new, |t| t.tilted_mix.clone()),
+        curves: curves
+            .into_iter()
+            .map(|(label, points)| LoadCurve { label: label.into(), points })
+            .collect(),
+        rho: trap.map(|t| t.rho),
+        source: format!("Model F of cell {}", theory.cell.name),
+    }))
+}
+
+/// The predicted closed-population curve of each cell, with measured points where
+/// there are any.
+///
+/// # Errors
+/// A cell without iteration costs.
+pub fn curves(
+    cells: &[(&Theory, Vec<MeasuredPoint>)],
+    title: &str,
+    source: &str,
+) -> Result<Figure, ModelError> {
+    let cells = cells
+        .iter()
+        .map(|(theory, measured)| predicted_cell(theory, measured))
+        .collect::<Result<_, _>>()?;
+    Ok(predicted_curves(&PredictedCurves { title: title.into(), cells, source: source.into() }))
+}
+
+fn predicted_cell(
+    theory: &Theory,
+    measured: &[MeasuredPoint],
+) -> Result<PredictedCell, ModelError> {
+    let curve = theory.curve()?;
+    let onset = curve.model().onset().population();
+    let end = measured.iter().map(|p| f64::from(p.n)).fold(PAST_ONSET * onset, f64::max);
+    let cv2 = demand_cv2(&theory.means);
+    let start = FROM_ONSET * onset;
+    let at = |i: usize| start + (end - start) * i as f64 / STEPS as f64;
+    let fluid = (0..=STEPS).map(|i| (at(i), curve.mu_per_s(at(i)))).collect();
+    let whole = (start.ceil() as u32..=end.ceil() as u32).map(f64::from);
+    let h1 = whole
+        .map(|n| h1::averaged_mu_per_s(curve.model(), cv2, n).map(|mu| (n, mu)))
+        .collect::<Result<_, _>>()?;
+    Ok(PredictedCell {
+        title: theory.cell.name.clone(),
+        fluid,
+        h1,
+        measured: measured.to_vec(),
+        onset_n: Some(onset),
+        lambda_ref_per_s: Some(theory.cell.lambda_ref_per_s),
+        seen_up_to_n: None,
+        blind_n: Vec::new(),
+    })
+}
+
+/// The backlog after arrivals change at `at_s` to each of `rates` (sessions/s).
+///
+/// # Errors
+/// A rate that is negative, or a base rate that is not positive.
+pub fn after_change(
+    theory: &Theory,
+    lambda_per_s: f64,
+    (at_s, until_s): (f64, f64),
+    rates: &[f64],
+) -> Result<Figure, ModelError> {
+    let burst = theory.burst(lambda_per_s);
+    let capacity = theory.model_f.lambda_miss_per_s();
+    let start_s = burst.burst_s;
+    let curves = rates
+        .iter()
+        .map(|rate| {
+            let fluid = burst.run(&theory.model_f, lambda_per_s, &[(at_s, *rate)], until_s)?;
+            let time = |i: usize| start_s + (until_s - start_s) * i as f64 / STEPS as f64;
+            let backlog = (0..=STEPS).map(|i| (time(i), fluid.backlog(time(i)))).collect();
+            let label = if *rate == 0.0 {
+                "none".to_owned()
+            } else {
+                format!("{:.2} *λ*_{{miss}}", rate / capacity)
+            };
+            Ok(CutCurve { label, backlog })
+        })
+        .collect::<Result<_, ModelError>>()?;
+    let multiple = lambda_per_s / theory.cell.lambda_ref_per_s;
+    Ok(cuts(&Cuts {
+        title: format!("Arrivals of a trapped {} changed at {at_s:.0} s", theory.cell.name),
+        cut_at_s: at_s,
+        change: "arrivals change".into(),
+        curves,
+        source: format!(
+            "Model F of cell {} at {multiple:.2} lambda_ref until the change",
+            theory.cell.name
+        ),
+    }))
+}
