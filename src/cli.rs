@@ -7,10 +7,12 @@ pub mod calibrate;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
+pub mod manifest;
 pub mod numbers;
 pub mod output;
 pub mod progress;
 pub mod project;
+pub mod provenance;
 pub mod score;
 
 use std::path::PathBuf;
@@ -48,6 +50,8 @@ enum Command {
     Derive(derive::Args),
     Figures(figures::Args),
     Numbers(numbers::Args),
+    Manifest(manifest::Args),
+    Provenance(provenance::Args),
 }
 
 /// Runs what was asked for.
@@ -66,5 +70,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Derive(args) => derive::run(args),
         Command::Figures(args) => figures::run(args),
         Command::Numbers(args) => numbers::run(args),
+        Command::Manifest(args) => manifest::run(args),
+        Command::Provenance(args) => provenance::run(args),
     }
 }

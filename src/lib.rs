@@ -14,6 +14,7 @@ pub mod law;
 pub mod measure;
 pub mod model;
 pub mod numbers;
+pub mod provenance;
 pub mod rule;
 pub mod run;
 pub mod setup;

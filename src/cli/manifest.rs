@@ -1,0 +1,58 @@
+//! `trapcheck manifest`: the hashes of the committed data, written or checked.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::files::write_beside;
+use crate::provenance::manifest::{self, PATH};
+
+use super::output;
+
+/// List the SHA-256 of every file of configs/ and results/, or check them
+///
+/// Writes SHA256SUMS, which `sha256sum -c SHA256SUMS` checks as well. With --verify:
+/// writes nothing, names files that changed, are missing, or are in no one's list, and
+/// exits with 1 if there are any.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck manifest
+  trapcheck manifest --verify")]
+pub struct Args {
+    /// Compare instead of writing
+    #[arg(long)]
+    verify: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let found = manifest::listing(Path::new("."))?;
+    let path = Path::new(PATH);
+    if found.is_empty() {
+        anyhow::bail!("no configs/ or results/ here; run in the project's folder, or pass -C DIR");
+    }
+    if !args.verify {
+        write_beside(path, manifest::render(&found).as_bytes())
+            .with_context(|| format!("cannot write {PATH}"))?;
+        eprintln!("wrote {PATH}: {} files", found.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read {PATH}; trapcheck manifest writes it"))?;
+    // A list that was edited by hand is a list that does not hold.
+    let lines = match manifest::parse(path, &text) {
+        Ok(recorded) => manifest::differences(&recorded, &found),
+        Err(e) => vec![e.to_string()],
+    };
+    if lines.is_empty() {
+        output::print(&format!("verified: {} files are as {PATH} says\n", found.len()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+    eprintln!("{} differences; if they are intended, run: trapcheck manifest", lines.len());
+    Ok(ExitCode::from(1))
+}

@@ -1,0 +1,114 @@
+//! The manifest of committed data: the SHA-256 of every file of `results/` and
+//! `configs/`, in the format of `sha256sum -c`.
+//!
+//! It says that the bytes are the ones that were committed to, not who made them. Files
+//! that are there but not in it are claimed by nobody, and are named.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::hash;
+
+/// Where the manifest lies, relative to the project's folder: where `sha256sum -c` runs.
+pub const PATH: &str = "SHA256SUMS";
+
+/// The folders whose files are committed data.
+pub const FOLDERS: [&str; 2] = ["configs", "results"];
+
+/// The SHA-256 of each file, by its path with forward slashes.
+pub type Listing = BTreeMap<String, String>;
+
+/// A manifest that cannot be made or read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {message}", place.display())]
+pub struct ManifestError {
+    /// The file or folder, with the line where there is one.
+    pub place: PathBuf,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Hashes every file under the folders of `root`. Names that begin with a dot and
+/// files that are being written (`.tmp`) are no data.
+///
+/// # Errors
+/// A place cannot be read, or a name does not fit the format.
+pub fn listing(root: &Path) -> Result<Listing, ManifestError> {
+    let mut listing = Listing::new();
+    for folder in FOLDERS.iter().map(|f| root.join(f)).filter(|f| f.is_dir()) {
+        let is_data = |name: &str| !name.starts_with('.') && !name.ends_with(".tmp");
+        let walk = WalkDir::new(&folder).follow_links(false).into_iter();
+        for entry in walk.filter_entry(|e| e.file_name().to_str().is_none_or(is_data)) {
+            let entry = entry.map_err(|e| error(e.path().unwrap_or(&folder), &e))?;
+            if entry.file_type().is_dir() {
+                continue;
+            }
+            let path = entry.path();
+            let inside = path.strip_prefix(root).map_err(|e| error(path, &e))?;
+            let name = name(inside).ok_or_else(|| error(path, &"not a name for a manifest"))?;
+            let sha256 = sha256(path).map_err(|e| error(path, &e))?;
+            listing.insert(name, sha256);
+        }
+    }
+    Ok(listing)
+}
+
+/// The manifest's text.
+pub fn render(listing: &Listing) -> String {
+    listing.iter().map(|(path, sha256)| format!("{sha256}  {path}\n")).collect()
+}
+
+/// Reads a manifest's text; `place` is only named in errors.
+///
+/// # Errors
+/// A line that is not one of the format, a path that is there twice, or one outside.
+pub fn parse(place: &Path, text: &str) -> Result<Listing, ManifestError> {
+    let mut listing = Listing::new();
+    for (i, line) in text.lines().enumerate() {
+        let place = PathBuf::from(format!("{}:{}", place.display(), i + 1));
+        let at = |message: &str| ManifestError { place: place.clone(), message: message.into() };
+        let (sha256, path) = line.split_once("  ").ok_or_else(|| at("expected HASH  PATH"))?;
+        if sha256.len() != 64 || !sha256.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            return Err(at("expected a SHA-256 in lower-case hexadecimal"));
+        }
+        let inside = FOLDERS.iter().any(|f| path.split('/').next() == Some(f));
+        if !inside || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(at("expected a path under configs/ or results/"));
+        }
+        if listing.insert(path.to_owned(), sha256.to_owned()).is_some() {
+            return Err(at("this path is there twice"));
+        }
+    }
+    Ok(listing)
+}
+
+/// What differs between the manifest and the files, in order of path. Empty: all holds.
+pub fn differences(recorded: &Listing, found: &Listing) -> Vec<String> {
+    let paths: std::collections::BTreeSet<_> = recorded.keys().chain(found.keys()).collect();
+    let difference = |path: &String| match (recorded.get(path), found.get(path)) {
+        (Some(was), Some(is)) if was == is => None,
+        (Some(was), Some(is)) => Some(format!("{path}: SHA-256 is {is}, recorded {was}")),
+        (Some(_), None) => Some(format!("{path}: missing")),
+        (None, _) => Some(format!("{path}: claimed by nobody: not in {PATH}")),
+    };
+    paths.into_iter().filter_map(difference).collect()
+}
+
+fn error(place: &Path, message: &dyn std::fmt::Display) -> ManifestError {
+    ManifestError { place: place.into(), message: message.to_string() }
+}
+
+/// With forward slashes; none where `sha256sum` would have to escape it.
+fn name(path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    let name = parts?.join("/");
+    (!name.contains(['\n', '\r', '\\'])).then_some(name)
+}
+
+/// Streamed: run directories hold files larger than memory should.
+fn sha256(path: &Path) -> io::Result<String> {
+    hash::sha256_of(std::fs::File::open(path)?)
+}
