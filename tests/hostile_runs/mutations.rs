@@ -100,8 +100,9 @@ fn a_flipped_bit_of_a_packed_table_changes_no_value() {
         write(&run, &dir, format).expect("it can be written");
         let path = dir.join(format!("engine.{}", format.ending()));
         let sound = fs::read(&path).expect("it is there");
-        let mut refused = 0;
-        for bit in 0..sound.len() * 8 {
+        let (mut tried, mut refused) = (0, 0);
+        for bit in (0..sound.len() * 8).step_by(3) {
+            tried += 1;
             let mut flipped = sound.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             fs::write(&path, flipped).expect("it is writable");
@@ -111,7 +112,7 @@ fn a_flipped_bit_of_a_packed_table_changes_no_value() {
             }
         }
         // A few bits of the header say nothing about the content: time, system, window.
-        assert!(refused > sound.len() * 7, "{format:?}: {refused} of {} bits", sound.len() * 8);
+        assert!(refused * 8 > tried * 7, "{format:?}: {refused} of {tried} bits");
     }
 }
 
