@@ -29,7 +29,7 @@ use walkdir::WalkDir;
 
 pub use proof::{Jobs, Proof, Push, TagRef};
 pub use repository::{Repository, RepositoryError};
-pub use verify::{Failure, Verified, verify};
+pub use verify::{Failure, Verified, tag_is_kept, verify};
 
 /// What the times of a proof say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -7,7 +7,9 @@ use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 
 use crate::provenance::export::{Request, export};
-use crate::provenance::{Jobs, Repository, Verdict, Verified, find_proofs, time, verify};
+use crate::provenance::{
+    Jobs, Repository, Verdict, Verified, find_proofs, tag_is_kept, time, verify,
+};
 
 use super::output;
 
@@ -36,6 +38,9 @@ struct VerifyArgs {
     /// A folder with proofs in it
     #[arg(value_name = "DIR")]
     dir: PathBuf,
+    /// Also look up the tags in this repository: were they moved since?
+    #[arg(long, value_name = "DIR")]
+    repository: Option<PathBuf>,
 }
 
 /// Make a proof from a local git repository
@@ -98,19 +103,26 @@ enum Claim {
 /// be made.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.command {
-        Command::Verify(args) => verify_all(&args.dir),
+        Command::Verify(args) => {
+            let repository = args.repository.as_deref().map(Repository::open).transpose()?;
+            verify_all(&args.dir, repository.as_ref())
+        }
         Command::Export(args) => export_one(args),
     }
 }
 
-fn verify_all(dir: &Path) -> anyhow::Result<ExitCode> {
+fn verify_all(dir: &Path, repository: Option<&Repository>) -> anyhow::Result<ExitCode> {
     let proofs = find_proofs(dir)?;
     if proofs.is_empty() {
         bail!("no proof under {} (a proof's folder holds a proof.yaml)", dir.display());
     }
     let (mut text, mut failures) = (String::new(), 0);
     for proof in &proofs {
-        match verify(proof, Path::new(".")) {
+        let kept = |verified| match repository.map(|r| tag_is_kept(&verified, r)) {
+            Some(Err(failure)) => Err(vec![failure]),
+            _ => Ok(verified),
+        };
+        match verify(proof, Path::new(".")).and_then(kept) {
             Ok(verified) => text.push_str(&line(proof, &verified)),
             Err(reasons) => {
                 failures += 1;
@@ -161,5 +173,5 @@ fn export_one(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     };
     export(&repository, &request, &args.dir)?;
     eprintln!("wrote {}", args.dir.display());
-    verify_all(&args.dir)
+    verify_all(&args.dir, Some(&repository))
 }

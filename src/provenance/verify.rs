@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::object::{Commit, Id, Kind, Object, ObjectError};
-use super::{Proof, Verdict, time};
+use super::{Proof, Repository, Verdict, time};
 use crate::hash::sha256_hex;
 
 /// Clocks of committers and servers differ by less than this.
@@ -59,6 +59,16 @@ pub enum Failure {
         target: Id,
         /// What it should point at.
         commit: Id,
+    },
+    /// The repository's tag is no longer the one that was proven.
+    #[error("tag {name} was moved since: it is {now}, proven was {proven}")]
+    MovedSince {
+        /// Its name.
+        name: String,
+        /// The object it names now.
+        now: Id,
+        /// The object it named.
+        proven: Id,
     },
     /// The tag object carries another name.
     #[error("the tag object is named {found}, not {expected}")]
@@ -144,6 +154,20 @@ pub fn verify(dir: &Path, root: &Path) -> Result<Verified, Vec<Failure>> {
         }
     }
     Err(failures)
+}
+
+/// Checks that a repository's tag still is the one that was proven.
+///
+/// # Errors
+/// It is gone, or was moved since.
+pub fn tag_is_kept(verified: &Verified, repository: &Repository) -> Result<(), Failure> {
+    let Some(tag) = &verified.proof.tag else { return Ok(()) };
+    let name = tag.name.clone();
+    match repository.resolve(&format!("refs/tags/{name}")) {
+        Err(e) => Err(Failure::Unreadable(e.to_string())),
+        Ok(now) if now == tag.object => Ok(()),
+        Ok(now) => Err(Failure::MovedSince { name, now, proven: tag.object }),
+    }
 }
 
 /// The objects of a proof that are what their names say, and the others.

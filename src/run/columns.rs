@@ -5,17 +5,13 @@
 //! file, line and column. Only its parquet half names polars when reading.
 
 mod parquet;
+mod text;
 
-use std::cell::Cell;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-
-use csv::ByteRecord;
 
 pub use parquet::THREAD as PARQUET_THREAD;
 
-use super::problem::{LEFT_OUT, Problem};
+use super::problem::Problem;
 use super::source::{Bytes, Packing};
 
 /// A file with more problems than this is not read further.
@@ -104,7 +100,7 @@ impl Columns {
     pub fn read(bytes: &Bytes, schema: &[Field], drop_cut_off: bool) -> Result<Self, Vec<Problem>> {
         match bytes.packing() {
             Packing::Parquet => parquet::read(bytes, schema),
-            _ => TextTable::new(bytes, schema, drop_cut_off)?.read(),
+            _ => text::read(bytes, schema, drop_cut_off),
         }
     }
 
@@ -250,236 +246,4 @@ fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Ve
         }
     }
     if problems.is_empty() { Ok((places, lacking)) } else { Err(problems) }
-}
-
-/// How the text that went through ended.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    /// Its last byte.
-    last: u8,
-    /// Its last byte that ends no line.
-    last_of_content: u8,
-}
-
-/// Remembers how the text ended: with a newline, inside a quoted value?
-struct Watched<'a> {
-    inner: Box<dyn Read + 'a>,
-    end: Rc<Cell<End>>,
-}
-
-impl Read for Watched<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer)?;
-        if let Some(last) = buffer[..n].last() {
-            let content = buffer[..n].iter().rfind(|byte| !matches!(byte, b'\r' | b'\n'));
-            let last_of_content = content.copied().unwrap_or(self.end.get().last_of_content);
-            self.end.set(End { last: *last, last_of_content });
-        }
-        Ok(n)
-    }
-}
-
-struct TextTable<'a> {
-    reader: csv::Reader<Watched<'a>>,
-    end: Rc<Cell<End>>,
-    schema: &'a [Field],
-    width: usize,
-    places: Vec<Option<usize>>,
-    drop_cut_off: bool,
-    columns: Columns,
-}
-
-/// How reading one record went.
-enum Step {
-    Row(ByteRecord),
-    End,
-    /// The stream broke.
-    Broken(Break),
-}
-
-/// Where a packed stream ends before its end, or holds what it cannot.
-struct Break {
-    /// Only its tail is missing; what came before is whole.
-    cut: bool,
-    message: String,
-}
-
-impl Break {
-    fn new(error: &csv::Error) -> Self {
-        let at_its_end = matches!(error.kind(), csv::ErrorKind::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof);
-        if at_its_end {
-            let message = "the packed stream is cut off; --drop-cut-off leaves its last line out";
-            return Self { cut: true, message: message.into() };
-        }
-        Self { cut: false, message: format!("damaged: {error}") }
-    }
-}
-
-impl<'a> TextTable<'a> {
-    fn new(
-        bytes: &'a Bytes,
-        schema: &'a [Field],
-        drop_cut_off: bool,
-    ) -> Result<Self, Vec<Problem>> {
-        let end = Rc::new(Cell::new(End { last: b'\n', last_of_content: b'\n' }));
-        let stream = bytes.text().map_err(|p| vec![p])?;
-        let mut table = Self {
-            // Only \n ends a line: other separators occur inside values.
-            reader: csv::ReaderBuilder::new()
-                .has_headers(false)
-                .flexible(true)
-                .terminator(csv::Terminator::Any(b'\n'))
-                .from_reader(Watched { inner: stream, end: end.clone() }),
-            end,
-            schema,
-            width: 0,
-            places: Vec::new(),
-            drop_cut_off,
-            columns: Columns {
-                file: bytes.path.clone(),
-                lines: Vec::new(),
-                lacking: Vec::new(),
-                notes: Vec::new(),
-                data: schema.iter().map(|f| (f.name, Data::new(f.ty))).collect(),
-            },
-        };
-        let header = match table.next() {
-            Step::Row(record) => record,
-            Step::End => return Err(vec![Problem::new(&bytes.path, "empty; expected a header")]),
-            Step::Broken(why) => return Err(vec![Problem::new(&bytes.path, why.message)]),
-        };
-        let names: Vec<String> =
-            header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
-        table.width = names.len();
-        (table.places, table.columns.lacking) = locate(&bytes.path, &names, schema)?;
-        Ok(table)
-    }
-
-    /// The next record that is not a blank line, without a carriage return.
-    fn next(&mut self) -> Step {
-        let mut record = ByteRecord::new();
-        loop {
-            match self.reader.read_byte_record(&mut record) {
-                Ok(false) => return Step::End,
-                Ok(true) if record.len() == 1 && matches!(&record[0], b"" | b"\r") => {}
-                Ok(true) => return Step::Row(without_carriage_return(record)),
-                Err(e) => return Step::Broken(Break::new(&e)),
-            }
-        }
-    }
-
-    fn read(mut self) -> Result<Columns, Vec<Problem>> {
-        let mut problems = Vec::new();
-        // One record is held back, because only the last may be cut off.
-        let mut held: Option<ByteRecord> = None;
-        let broken = loop {
-            match self.next() {
-                Step::Row(record) => {
-                    if let Some(record) = held.replace(record) {
-                        problems.extend(self.row(&record));
-                    }
-                    if problems.len() > MOST_PROBLEMS {
-                        let file = &self.columns.file;
-                        problems.push(Problem::new(file, "not read further: too many problems"));
-                        return Err(problems);
-                    }
-                }
-                Step::End => break None,
-                Step::Broken(why) => break Some(why),
-            }
-        };
-        let at_fault = held.map_or_else(Vec::new, |record| match broken {
-            None => self.last_row(&record),
-            // The record after this one was the last.
-            Some(_) => self.row(&record),
-        });
-        problems.extend(at_fault);
-        if let Some(Break { cut, message }) = broken {
-            let line = self.reader.position().line();
-            let problem = Problem::at_line(&self.columns.file, line, message);
-            if cut { self.cut_off(problem, &mut problems) } else { problems.push(problem) }
-        }
-        if problems.is_empty() { Ok(self.columns) } else { Err(problems) }
-    }
-
-    /// Appends a row, or says what is wrong with it and appends nothing.
-    fn row(&mut self, record: &ByteRecord) -> Vec<Problem> {
-        let file = self.columns.file.clone();
-        let line = record.position().map_or(0, csv::Position::line);
-        if record.len() != self.width {
-            let message = format!("expected {} fields, found {}", self.width, record.len());
-            return vec![Problem::at_line(&file, line, message)];
-        }
-        let mut problems = Vec::new();
-        for ((field, place), (name, data)) in
-            self.schema.iter().zip(&self.places).zip(&mut self.columns.data)
-        {
-            let value = place.map(|at| &record[at]).filter(|v| !v.is_empty());
-            if value.is_none() && field.presence == Presence::Needed {
-                problems.push(Problem::at(&file, line, name, "expected a value, found none"));
-            }
-            if let Err(message) = data.push(value) {
-                problems.push(Problem::at(&file, line, name, message));
-            }
-        }
-        if problems.is_empty() {
-            self.columns.lines.push(line);
-        } else {
-            let rows = self.columns.lines.len();
-            self.columns.data.iter_mut().for_each(|(_, data)| data.truncate(rows));
-        }
-        problems
-    }
-
-    /// The last row: a row like any other when it is complete, with or without
-    /// a newline; cut off when fields are missing or it ends inside one.
-    fn last_row(&mut self, record: &ByteRecord) -> Vec<Problem> {
-        let line = record.position().map_or(0, csv::Position::line);
-        // Never left out on request: it may have swallowed any number of rows.
-        if record.as_slice().contains(&b'\n') && self.end.get().last_of_content != b'"' {
-            let message = "a quote opened on this line is never closed";
-            return vec![Problem::at_line(&self.columns.file, line, message)];
-        }
-        let problems = self.row(record);
-        let ends_with_newline = self.end.get().last == b'\n';
-        let cut = record.len() < self.width || (!problems.is_empty() && !ends_with_newline);
-        if !cut {
-            if problems.is_empty() && !ends_with_newline {
-                let message = "the last line has no newline: taken as complete";
-                let note = Problem::at_line(&self.columns.file, line, message).as_note();
-                self.columns.notes.push(note);
-            }
-            return problems;
-        }
-        let message = format!(
-            "the last line is cut off: {} of {} fields; --drop-cut-off leaves it out",
-            record.len(),
-            self.width
-        );
-        let mut left = Vec::new();
-        self.cut_off(Problem::at_line(&self.columns.file, line, message), &mut left);
-        left
-    }
-
-    fn cut_off(&mut self, problem: Problem, problems: &mut Vec<Problem>) {
-        if self.drop_cut_off {
-            let message = format!("{LEFT_OUT}{}", problem.message);
-            self.columns.notes.push(Problem { message, ..problem }.as_note());
-        } else {
-            problems.push(problem);
-        }
-    }
-}
-
-fn without_carriage_return(record: ByteRecord) -> ByteRecord {
-    let Some(last) = record.len().checked_sub(1) else { return record };
-    if !record[last].ends_with(b"\r") {
-        return record;
-    }
-    let mut stripped = ByteRecord::with_capacity(record.as_slice().len(), record.len());
-    for (i, field) in record.iter().enumerate() {
-        stripped.push_field(if i == last { &field[..field.len() - 1] } else { field });
-    }
-    stripped.set_position(record.position().cloned());
-    stripped
 }

@@ -68,8 +68,8 @@ fn damaged_parquet_files_are_named_without_a_panic_message() {
     let sound = batch.path().join("sound");
     write(&run, &sound, TableFormat::Parquet).expect("it can be written");
     let parquet = std::fs::read(sound.join("turns.parquet")).expect("it is there");
-    // One run per damaged byte: its page headers, its values, its footer.
-    for at in (4..parquet.len()).step_by(5) {
+    // One run per damaged byte of the first columns, among them their page headers.
+    for at in (4..400).step_by(2) {
         let dir = batch.path().join(format!("{at:05}"));
         write(&run, &dir, TableFormat::Parquet).expect("it can be written");
         let mut damaged = parquet.clone();

@@ -64,6 +64,28 @@ fn one_failure_among_proofs_is_counted_and_exits_1() {
 }
 
 #[test]
+fn a_tag_that_was_moved_since_is_found_in_the_repository() {
+    let project = Project::new();
+    assert!(trapcheck(&project, &[&EXPORT[..], &["provenance/mirror"]].concat()).status.success());
+    let verify = ["provenance", "verify", "--repository", ".", "provenance"];
+    assert_eq!(trapcheck(&project, &verify).status.code(), Some(0));
+    let proven = project.id("mirror-reg");
+    project.git(&["tag", "--force", "-a", "-m", "Again", "mirror-reg", "mirror-reg^{commit}"]);
+    let now = project.id("mirror-reg");
+    let output = trapcheck(&project, &verify);
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    let words = format!("tag mirror-reg was moved since: it is {now}, proven was {proven}");
+    assert!(out.contains(&words) && out.ends_with("1 proofs, 1 failures\n"), "{out}");
+    project.git(&["tag", "--delete", "mirror-reg"]);
+    assert!(
+        text(&trapcheck(&project, &verify).stdout).contains("no tag, branch or full object name")
+    );
+    // The proof itself holds without the repository.
+    assert_eq!(trapcheck(&project, &["provenance", "verify", "provenance"]).status.code(), Some(0));
+}
+
+#[test]
 fn a_folder_without_proofs_is_bad_usage() {
     let project = Project::new();
     for dir in ["configs", "nowhere"] {

@@ -11,11 +11,12 @@ use trapcheck::provenance::object::{Id, Kind};
 
 use crate::fixture::{COMMITTED_UNIX, Project, git, request};
 
-/// A project with a long file in many versions, which a pack holds as deltas.
+/// A project with a long file in many versions, which a pack holds as deltas. A delta
+/// copies at most 64 KiB at once: the file is longer.
 fn with_versions() -> Project {
     let project = Project::new();
     let mut state = 1_u64;
-    let mut lines: Vec<String> = (0..400_u64)
+    let mut lines: Vec<String> = (0..6000_u64)
         .map(|i| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(i);
             format!("line {i} {state:016x}\n")
@@ -145,7 +146,7 @@ fn a_damaged_pack_is_an_error_wherever_it_is_damaged() {
     // git leaves packs read-only.
     fs::remove_file(&path).expect("it is there");
     let mut refused = 0;
-    for at in (12..sound.len()).step_by(37) {
+    for at in (12..sound.len()).step_by(sound.len() / 150) {
         let mut damaged = sound.clone();
         damaged[at] ^= 0x55;
         fs::write(&path, damaged).expect("writable");
