@@ -52,7 +52,7 @@ enum Command {
     Calibrate(calibrate::Args),
     Derive(derive::Args),
     Figures(figures::Args),
-    Model(model::Args),
+    Model(Box<model::Args>),
     Numbers(numbers::Args),
     Manifest(manifest::Args),
     Provenance(provenance::Args),
