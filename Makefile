@@ -35,7 +35,7 @@ lint: ## Check formatting and lints
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 
 bench: ## Measure speed
-	$(CARGO) bench --locked
+	$(CARGO) bench --locked --profile dev
 
 clean: ## Remove what was built
 	$(CARGO) clean
