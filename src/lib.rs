@@ -7,6 +7,7 @@
 
 pub mod analysis;
 pub mod cli;
+pub mod client;
 pub mod figure;
 mod files;
 mod hash;
@@ -14,7 +15,9 @@ pub mod law;
 pub mod measure;
 pub mod model;
 pub mod numbers;
+pub mod plan;
 pub mod rule;
 pub mod run;
 pub mod setup;
+pub mod sim;
 pub mod table;
