@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use csv::ByteRecord;
-use polars::prelude::{Column as PolarsColumn, DataType, ParquetReader, SerReader};
+use polars::prelude::{
+    Column as PolarsColumn, DataType, ParallelStrategy, ParquetReader, SerReader,
+};
 
 use super::problem::Problem;
 use super::source::{Bytes, Packing};
@@ -435,7 +437,11 @@ fn read_parquet(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>
     let one = |message: String| vec![Problem::new(&bytes.path, message)];
     // A damaged file must not take the batch down with it, whatever it does to the reader.
     let frame = catch_unwind(AssertUnwindSafe(|| {
-        ParquetReader::new(Cursor::new(bytes.raw.as_slice())).finish()
+        // On this thread: one that waits for polars' own threads takes up the next run
+        // meanwhile, run within run, until the stack overflows.
+        ParquetReader::new(Cursor::new(bytes.raw.as_slice()))
+            .read_parallel(ParallelStrategy::None)
+            .finish()
     }))
     .map_err(|_| one("damaged: the parquet reader failed on it".into()))?
     .map_err(|e| one(format!("not readable as parquet: {e}")))?;
