@@ -3,15 +3,19 @@
 //! Exit codes: 0 all well; 1 a verification or check did not hold; 2 bad usage
 //! or bad input. Data go to stdout, everything else to stderr.
 
+pub mod arm;
 pub mod calibrate;
+pub mod campaign;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
 pub mod numbers;
 pub mod output;
+pub mod plan;
 pub mod progress;
 pub mod project;
 pub mod score;
+pub mod simulate;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,6 +52,9 @@ enum Command {
     Derive(derive::Args),
     Figures(figures::Args),
     Numbers(numbers::Args),
+    Plan(plan::Args),
+    Simulate(simulate::Args),
+    Campaign(campaign::Args),
 }
 
 /// Runs what was asked for.
@@ -66,5 +73,8 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Derive(args) => derive::run(args),
         Command::Figures(args) => figures::run(args),
         Command::Numbers(args) => numbers::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Simulate(args) => simulate::run(args),
+        Command::Campaign(args) => campaign::run(args),
     }
 }
