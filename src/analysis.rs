@@ -5,6 +5,7 @@
 //! tables and figures. Results are in order of path, whatever the threads did.
 
 pub mod outputs;
+pub mod replay;
 pub mod score;
 pub mod spec;
 mod stampede_input;

@@ -9,6 +9,7 @@ pub mod closed_curve;
 pub mod from_empty;
 pub mod paired;
 pub mod runs;
+pub mod sim_against_engine;
 pub mod trap_check;
 
 use std::fmt::Write as _;

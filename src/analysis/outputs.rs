@@ -12,6 +12,7 @@ use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Table};
 
+use super::replay::replay_runs;
 use super::score::{ScoreOptions, Scoring, score};
 use super::spec::{Analysis, FigureSpec, TableKind};
 use super::stampede_input;
@@ -203,6 +204,10 @@ impl Evaluated {
             TableKind::Calibration => table::calibration::table(runs, configs),
             TableKind::ClosedCurve => table::closed_curve::table(runs, configs),
             TableKind::FromEmpty => table::from_empty::table(runs),
+            TableKind::SimAgainstEngine => {
+                let replay = replay_runs(runs, configs, self.registration.as_ref());
+                table::sim_against_engine::table(replay.as_ref())
+            }
         };
         self.analysis
             .tables

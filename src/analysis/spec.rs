@@ -55,6 +55,8 @@ pub enum TableKind {
     ClosedCurve,
     /// Runs from an empty engine.
     FromEmpty,
+    /// The simulator's predictions of an engine's runs.
+    SimAgainstEngine,
 }
 
 /// A figure to draw.
