@@ -74,7 +74,7 @@ pub struct Options {
     pub keep_finished: bool,
     /// Time between two samples of the engine's gauges, seconds (App. D: 5).
     pub sample_s: f64,
-    /// Check the engine's invariants at every pass (always on in debug builds).
+    /// Check the engine's invariants at every pass (always on in unit tests).
     #[serde(skip)]
     pub check: bool,
 }
@@ -251,7 +251,7 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
         horizon_s,
         sample_s: spec.options.sample_s,
         stepping,
-        check: spec.options.check || cfg!(debug_assertions),
+        check: spec.options.check || cfg!(test),
     })?;
     let ClientRun { turns, sessions, gate } = client;
     let lambda_per_s = match spec.arm.population() {

@@ -190,8 +190,12 @@ fn make_one(args: &Args, tables: TableFormat, job: &Job<'_>) -> anyhow::Result<O
         State::Differs => job.clear(&args.out)?,
         State::Missing => {}
     }
-    job.make(&args.out, tables)?;
-    Ok(Outcome::Made)
+    match job.make(&args.out, tables) {
+        Ok(()) => Ok(Outcome::Made),
+        // Another process was faster.
+        Err(_) if job.state(&args.out)? == State::Made => Ok(Outcome::WasThere),
+        Err(e) => Err(e.into()),
+    }
 }
 
 /// Prints what differs from the pins and counts the runs.

@@ -1,7 +1,7 @@
 //! Writing a run directory: beside its place, then renamed into it, so that
 //! nobody ever sees half a run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -64,11 +64,22 @@ pub fn write_with(
     let mut beside = dir.as_os_str().to_owned();
     beside.push(".tmp");
     let beside = PathBuf::from(beside);
-    let written =
-        write_all(run, &beside, format, beside_tables).and_then(|()| fs::rename(&beside, dir));
-    written.map_err(|e| {
+    let cannot = |e: io::Error| fail(dir, format!("cannot write: {e}"));
+    fs::create_dir_all(&beside).map_err(cannot)?;
+    // Held until this writer is done or dies. A file system that cannot lock is used as it is.
+    let lock = File::open(&beside).map_err(cannot)?;
+    if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+        return Err(fail(dir, "another process is writing this run".into()));
+    }
+    if dir.exists() {
+        // Another process was faster, and this one's folder is empty.
+        let _ = fs::remove_dir(&beside);
+        return Err(fail(dir, "already there; a run is never overwritten".into()));
+    }
+    let written = write_all(run, &beside, format, beside_tables);
+    written.and_then(|()| fs::rename(&beside, dir)).map_err(|e| {
         let _ = fs::remove_dir_all(&beside);
-        fail(dir, format!("cannot write: {e}"))
+        cannot(e)
     })
 }
 
@@ -78,10 +89,10 @@ fn write_all(
     format: TableFormat,
     beside_tables: &[(&str, &str)],
 ) -> io::Result<()> {
-    if dir.exists() {
-        fs::remove_dir_all(dir)?;
+    // What a killed writer left.
+    for entry in fs::read_dir(dir)? {
+        fs::remove_file(entry?.path())?;
     }
-    fs::create_dir_all(dir)?;
     for table in tables(run) {
         let path = dir.join(format!("{}.{}", table.name, format.ending()));
         write_table(&table, &path, format)?;

@@ -2,7 +2,7 @@
 //!
 //! The engine keeps running sums (tokens reserved, tokens idle, decode context);
 //! here they are counted again, request by request. Checked at every pass in
-//! debug builds, and anywhere on demand.
+//! unit tests, and anywhere on demand.
 
 use super::engine::Engine;
 

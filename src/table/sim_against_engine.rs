@@ -65,7 +65,7 @@ fn costs(replay: &Replay) -> Vec<Row> {
     [
         ("fixed_ms_per_iteration", Cell::Number(fit.fixed_s * 1e3, 2)),
         ("us_per_token", Cell::Number(fit.per_token_s * 1e6, 2)),
-        ("residual_s_per_turn", Cell::Number(fit.residual_rms_s, 3)),
+        ("relative_residual_rms", Cell::Number(fit.residual_rms, 3)),
         ("turns_fitted", Cell::Count(fit.spans as u64)),
     ]
     .into_iter()
