@@ -1,33 +1,62 @@
-//! The paper's campaign can be simulated: every run of it, by name.
+//! The paper's campaign can be simulated, written and read back: every arm of it.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 use std::path::Path;
 
 use rayon::prelude::*;
+use trapcheck::run::write::{TableFormat, write};
+use trapcheck::run::{LoadOptions, Run};
 use trapcheck::setup::{Campaign, Configs};
-use trapcheck::sim::{Options, RunSpec, simulate};
+use trapcheck::sim::campaign::{Job, jobs};
+use trapcheck::sim::directory::to_run;
+use trapcheck::sim::{Options, simulate};
 
-#[test]
-fn every_published_run_can_be_simulated() {
+/// Applies a check to the first seed of each arm: seeds differ in their draws only.
+fn each_arm(check: impl Fn(usize, &Job<'_>) + Sync) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
     let campaign = Campaign::load(&root.join("campaigns/paper.yaml")).unwrap();
     let configs = Configs::load(&root).unwrap();
-    let runs = campaign.runs();
-    // One seed of each arm is enough here: seeds differ in nothing but their draws.
-    let first: Vec<_> =
-        runs.iter().filter(|r| r.seed == r.test.seeds[0] && r.repeat == 0).collect();
-    first.par_iter().for_each(|run| {
-        let (cell, workload, protocol) = configs.of_cell(&run.test.cell).unwrap();
-        let spec = RunSpec {
-            cell,
-            workload,
-            protocol,
-            arm: run.arm,
-            multiple: run.multiple,
-            seed: run.seed,
-            options: Options::of(run),
-        };
-        let simulated = simulate(&spec).unwrap_or_else(|error| panic!("{}: {error}", run.id));
-        assert!(simulated.turns.len() > 1000, "{}", run.id);
-        assert_eq!(simulated.gate.is_empty(), !["capped", "rescue"].contains(&run.arm.name()));
+    let checked = |options| Options { check: true, ..options };
+    let all = jobs(&campaign, &configs, checked).unwrap();
+    assert_eq!(all.len(), 325);
+    let first =
+        |job: &&Job<'_>| job.planned.seed == job.planned.test.seeds[0] && job.planned.repeat == 0;
+    let firsts: Vec<_> = all.iter().filter(first).collect();
+    firsts.par_iter().enumerate().for_each(|(i, job)| check(i, job));
+}
+
+#[test]
+fn every_published_run_can_be_simulated() {
+    each_arm(|_, job| {
+        let id = &job.planned.id;
+        let run = simulate(&job.spec).unwrap_or_else(|error| panic!("{id}: {error}"));
+        assert!(run.turns.len() > 1000, "{id}");
+        let gated = ["capped", "rescue"].contains(&job.planned.arm.name());
+        assert_eq!(run.gate.is_empty(), !gated, "{id}");
+    });
+}
+
+#[test]
+fn a_written_run_is_read_back_as_it_was_without_a_note() {
+    const FORMS: [TableFormat; 4] =
+        [TableFormat::Parquet, TableFormat::Csv, TableFormat::CsvGz, TableFormat::CsvZst];
+    let folder = tempfile::tempdir().unwrap();
+    // One thread per few runs: nothing here depends on which form an arm gets.
+    each_arm(|i, job| {
+        if i % 3 > 0 {
+            return;
+        }
+        let id = &job.planned.id;
+        let run = to_run(&simulate(&job.spec).unwrap(), &job.spec, &job.label);
+        let dir = folder.path().join(id);
+        write(&run, &dir, FORMS[i / 3 % 4]).unwrap();
+        let read = Run::load(&dir, &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        assert!(read.notes.is_empty(), "{id}: {:?}", read.notes);
+        assert_eq!(read.meta, run.meta, "{id}");
+        assert!(read.plan == run.plan, "{id}: plan");
+        assert!(read.sessions == run.sessions, "{id}: sessions");
+        assert!(read.turns == run.turns, "{id}: turns");
+        assert!(read.engine == run.engine, "{id}: engine");
+        assert!(read.gate == run.gate, "{id}: gate");
     });
 }
