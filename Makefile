@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BIN := target/debug/trapcheck
 
-.PHONY: build figures derived numbers verify test lint bench clean help
+.PHONY: build figures derived numbers campaign verify test lint bench clean help
 
 help: ## Show what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,7 +22,11 @@ derived: build ## Write every derived table (paper/derived/)
 numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBERS.md)
 	@$(BIN) numbers
 
+campaign: build ## Simulate every run of the campaign that is not in results/sim/
+	@$(BIN) campaign configs/campaigns/paper.yaml
+
 verify: build ## Compute everything again and compare with the manifest
+	@cd results/sim && sha256sum --check --quiet --ignore-missing SHA256SUMS
 	@$(BIN) numbers --verify
 
 test: ## Run all tests
