@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BIN := target/debug/trapcheck
 
-.PHONY: build figures derived numbers verify test lint bench clean help
+.PHONY: build figures derived numbers campaign verify test lint bench clean help
 
 help: ## Show what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,7 +23,11 @@ numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBE
 	@$(BIN) numbers
 	@$(BIN) manifest
 
+campaign: build ## Simulate every run of the campaign that is not in results/sim/
+	@$(BIN) campaign configs/campaigns/paper.yaml
+
 verify: build ## Compute everything again and compare; check the hashes of all data
+	@cd results/sim && sha256sum --check --quiet --ignore-missing SHA256SUMS
 	@$(BIN) numbers --verify
 	@$(BIN) manifest --verify
 

@@ -6,6 +6,7 @@
 
 pub mod draw;
 pub mod outputs;
+pub mod replay;
 pub mod score;
 pub mod spec;
 pub mod theory_tables;

@@ -3,7 +3,9 @@
 //! Exit codes: 0 all well; 1 a verification or check did not hold; 2 bad usage
 //! or bad input. Data go to stdout, everything else to stderr.
 
+pub mod arm;
 pub mod calibrate;
+pub mod campaign;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
@@ -11,10 +13,12 @@ pub mod manifest;
 pub mod model;
 pub mod numbers;
 pub mod output;
+pub mod plan;
 pub mod progress;
 pub mod project;
 pub mod provenance;
 pub mod score;
+pub mod simulate;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,6 +60,9 @@ enum Command {
     Numbers(numbers::Args),
     Manifest(manifest::Args),
     Provenance(provenance::Args),
+    Plan(plan::Args),
+    Simulate(simulate::Args),
+    Campaign(campaign::Args),
 }
 
 /// Runs what was asked for.
@@ -77,5 +84,8 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Numbers(args) => numbers::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Provenance(args) => provenance::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Simulate(args) => simulate::run(args),
+        Command::Campaign(args) => campaign::run(args),
     }
 }

@@ -2,7 +2,9 @@
 //! trap check of a stuck run (App. B).
 
 pub mod calibrate;
+pub mod iteration;
 pub mod trap_check;
 
 pub use calibrate::{CalibrationError, TurnCostFit};
+pub use iteration::IterationFit;
 pub use trap_check::{TrapCheck, trap_checks};

@@ -7,6 +7,7 @@
 
 pub mod analysis;
 pub mod cli;
+pub mod client;
 pub mod digits;
 pub mod figure;
 mod files;
@@ -15,8 +16,10 @@ pub mod law;
 pub mod measure;
 pub mod model;
 pub mod numbers;
+pub mod plan;
 pub mod provenance;
 pub mod rule;
 pub mod run;
 pub mod setup;
+pub mod sim;
 pub mod table;

@@ -1,9 +1,12 @@
-//! What is fixed before a run: workloads, cells, protocols, registrations.
+//! What is fixed before a run: workloads, cells, protocols, registrations,
+//! arms, campaigns.
 //!
 //! Everything here is read from `configs/` and checked once, so that the rest
 //! of the library works with values that are known to make sense. Nothing here
 //! computes a result.
 
+pub mod arm;
+pub mod campaign;
 pub mod cell;
 pub mod configs;
 pub mod protocol;
@@ -11,6 +14,8 @@ pub mod registration;
 pub mod workload;
 pub mod yaml;
 
+pub use arm::{Arm, Schedule};
+pub use campaign::Campaign;
 pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
 pub use configs::Configs;
 pub use protocol::{Protocol, Span};

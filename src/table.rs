@@ -11,6 +11,7 @@ pub mod from_empty;
 pub mod model_values;
 pub mod paired;
 pub mod runs;
+pub mod sim_against_engine;
 pub mod theory;
 pub mod trap_check;
 

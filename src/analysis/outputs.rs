@@ -13,6 +13,7 @@ use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
 use super::draw;
+use super::replay::replay_runs;
 use super::score::{ScoreOptions, Scoring, score};
 use super::spec::{Analysis, FigureSpec, TableKind};
 use super::theory_tables::{TheoryTableError, TheoryTables};
@@ -245,6 +246,10 @@ impl Evaluated {
             TableKind::ModelMirror => theory.predicted(Prediction::Mirror)?,
             TableKind::ModelWindows => theory.predicted(Prediction::Windows)?,
             TableKind::ModelCrossings => theory.predicted(Prediction::Crossings)?,
+            TableKind::SimAgainstEngine => {
+                let replay = replay_runs(runs, configs, self.registration.as_ref());
+                table::sim_against_engine::table(replay.as_ref())
+            }
         })
     }
 

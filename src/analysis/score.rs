@@ -9,7 +9,7 @@ use crate::law::{TrapCheck, trap_checks};
 use crate::measure::{RunMeasures, measure};
 use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
 use crate::rule::state::{Load, RunState, judge};
-use crate::run::{LoadOptions, Meta, Problem, Run, SourceFile};
+use crate::run::{LoadOptions, Meta, Problem, Run, Source, SourceFile};
 use crate::setup::registration::Status;
 use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
@@ -246,7 +246,8 @@ pub struct CellVerdict {
     pub registration: String,
     /// Its status.
     pub status: Status,
-    /// Whether every run that voted is bound to it and it is FILLED.
+    /// Whether every run that voted is an engine's, bound to it, and it is FILLED.
+    /// Simulated runs decide nothing about an engine.
     pub decisive: bool,
     /// Where the runs come from: `engine`, `simulator`, or both.
     pub sources: String,
@@ -286,7 +287,9 @@ impl Scoring {
             cell: registration.cell.clone(),
             registration: registration.name.clone(),
             status: registration.status,
-            decisive: voters.iter().all(|run| run.binding.is_decisive()),
+            decisive: voters
+                .iter()
+                .all(|run| run.binding.is_decisive() && run.meta.source == Source::Engine),
             sources: sources.join(" and "),
             rates: pair(&paired, &registration.rule),
         })

@@ -74,6 +74,8 @@ pub enum TableKind {
     ModelWindows,
     /// 0.5-hit crossings and onsets (Table 20).
     ModelCrossings,
+    /// The simulator's predictions of an engine's runs.
+    SimAgainstEngine,
 }
 
 /// A figure to draw.

@@ -36,7 +36,10 @@ pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
 fn look_under(path: &Path, found: &mut Found) {
     let mut orphans: Vec<PathBuf> = Vec::new();
     let before = found.runs.len();
-    for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
+    // A run that is being written is no run yet, whatever ended its writer.
+    let whole = |e: &walkdir::DirEntry| !e.file_name().to_string_lossy().ends_with(".tmp");
+    let walk = WalkDir::new(path).follow_links(true).sort_by_file_name();
+    for entry in walk.into_iter().filter_entry(whole) {
         match entry {
             Ok(entry) if entry.file_type().is_file() => {
                 let Some(parent) = entry.path().parent() else { continue };

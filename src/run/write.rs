@@ -1,7 +1,7 @@
 //! Writing a run directory: beside its place, then renamed into it, so that
 //! nobody ever sees half a run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,31 +10,7 @@ use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
 use super::Kind;
 use super::load::Run;
 use super::turns::TurnStatus;
-
-/// How the tables of a run are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableFormat {
-    /// Plain csv.
-    Csv,
-    /// csv behind gzip.
-    CsvGz,
-    /// csv behind zstd.
-    CsvZst,
-    /// Apache Parquet, zstd inside.
-    Parquet,
-}
-
-impl TableFormat {
-    /// The ending of a table's file name.
-    pub const fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::CsvGz => "csv.gz",
-            Self::CsvZst => "csv.zst",
-            Self::Parquet => "parquet",
-        }
-    }
-}
+pub use crate::setup::campaign::TableFormat;
 
 /// A run that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +29,7 @@ enum Value<'a> {
     Count(Option<u64>),
     /// Seconds, written to 0.1 ms.
     Seconds(Option<f64>),
-    /// Seconds of the plan, written to 1 us.
+    /// Planned seconds, written to the microsecond: the plan's hash is of these digits.
     Planned(Option<f64>),
 }
 
@@ -68,6 +44,19 @@ struct Table<'a> {
 /// # Errors
 /// The directory exists, or a file cannot be written; nothing is left behind.
 pub fn write(run: &Run, dir: &Path, format: TableFormat) -> Result<(), WriteError> {
+    write_with(run, dir, format, &[])
+}
+
+/// As [`write`], with further text files (name, content) in the directory.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_with(
+    run: &Run,
+    dir: &Path,
+    format: TableFormat,
+    beside_tables: &[(&str, &str)],
+) -> Result<(), WriteError> {
     let fail = |path: &Path, message: String| WriteError { path: path.into(), message };
     if dir.exists() {
         return Err(fail(dir, "already there; a run is never overwritten".into()));
@@ -75,22 +64,43 @@ pub fn write(run: &Run, dir: &Path, format: TableFormat) -> Result<(), WriteErro
     let mut beside = dir.as_os_str().to_owned();
     beside.push(".tmp");
     let beside = PathBuf::from(beside);
-    let written = write_all(run, &beside, format).and_then(|()| fs::rename(&beside, dir));
-    written.map_err(|e| {
+    let cannot = |e: io::Error| fail(dir, format!("cannot write: {e}"));
+    fs::create_dir_all(&beside).map_err(cannot)?;
+    // Held until this writer is done or dies. A file system that cannot lock is used as it is.
+    let lock = File::open(&beside).map_err(cannot)?;
+    if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+        return Err(fail(dir, "another process is writing this run".into()));
+    }
+    if dir.exists() {
+        // Another process was faster, and this one's folder is empty.
+        let _ = fs::remove_dir(&beside);
+        return Err(fail(dir, "already there; a run is never overwritten".into()));
+    }
+    let written = write_all(run, &beside, format, beside_tables);
+    written.and_then(|()| fs::rename(&beside, dir)).map_err(|e| {
         let _ = fs::remove_dir_all(&beside);
-        fail(dir, format!("cannot write: {e}"))
+        cannot(e)
     })
 }
 
-fn write_all(run: &Run, dir: &Path, format: TableFormat) -> io::Result<()> {
-    if dir.exists() {
-        fs::remove_dir_all(dir)?;
+fn write_all(
+    run: &Run,
+    dir: &Path,
+    format: TableFormat,
+    beside_tables: &[(&str, &str)],
+) -> io::Result<()> {
+    // What a killed writer left.
+    for entry in fs::read_dir(dir)? {
+        fs::remove_file(entry?.path())?;
     }
-    fs::create_dir_all(dir)?;
     for table in tables(run) {
         let path = dir.join(format!("{}.{}", table.name, format.ending()));
         write_table(&table, &path, format)?;
     }
+    for (name, text) in beside_tables {
+        fs::write(dir.join(name), text)?;
+    }
+    // Last: a directory without it is no run.
     let meta = serde_json::to_string_pretty(&run.meta)?;
     fs::write(dir.join("meta.json"), meta + "\n")
 }
@@ -170,10 +180,15 @@ fn plan(run: &Run) -> Table<'_> {
         column("t_arrival", rows, |s| Value::Planned(s.t_arrival_s)),
         column("turns", rows, |s| Value::Count(Some(s.turns))),
         column("tool_s", rows, |s| {
-            Value::Owned(s.tool_s.iter().copied().map(planned).collect::<Vec<_>>().join(";"))
+            Value::Owned(s.tool_s.iter().map(|t| microseconds(*t)).collect::<Vec<_>>().join(";"))
         }),
     ];
     Table { name: "plan", columns }
+}
+
+/// A planned time, to the microsecond.
+fn microseconds(t: f64) -> String {
+    format!("{t:.6}")
 }
 
 fn engine(run: &Run) -> Table<'_> {
@@ -231,30 +246,64 @@ fn seconds(t: f64) -> String {
     format!("{t:.4}")
 }
 
-/// A time of the plan, to 1 us.
-fn planned(t: f64) -> String {
-    format!("{t:.6}")
+/// Ticks of 0.1 ms, if the time is a whole number of them (as a simulated one is):
+/// then it needs no detour over text to be rounded.
+fn whole_ticks(t: f64) -> Option<u64> {
+    let ticks = libm::floor(t * 1e4 + 0.5);
+    ((0.0..1e15).contains(&ticks) && ticks / 1e4 == t).then_some(ticks as u64)
 }
 
-fn write_csv<W: Write>(table: &Table<'_>, out: W) -> io::Result<W> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(table.columns.iter().map(|(name, _)| name))?;
+fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
+    let mut line = Vec::new();
+    for (i, (name, _)) in table.columns.iter().enumerate() {
+        push_text(&mut line, i, name);
+    }
+    line.push(b'\n');
     let rows = table.columns.first().map_or(0, |(_, values)| values.len());
     for row in 0..rows {
-        for (_, values) in &table.columns {
+        for (i, (_, values)) in table.columns.iter().enumerate() {
             match &values[row] {
-                Value::Text(text) => writer.write_field(text)?,
-                Value::Owned(text) => writer.write_field(text)?,
-                Value::Count(count) => {
-                    writer.write_field(count.map_or_else(String::new, |c| c.to_string()))?;
+                Value::Text(text) => push_text(&mut line, i, text),
+                Value::Owned(text) => push_text(&mut line, i, text),
+                Value::Count(None) | Value::Seconds(None) | Value::Planned(None) => {
+                    push_text(&mut line, i, "")
                 }
-                Value::Seconds(t) => writer.write_field(t.map_or_else(String::new, seconds))?,
-                Value::Planned(t) => writer.write_field(t.map_or_else(String::new, planned))?,
+                Value::Count(Some(count)) => {
+                    push_text(&mut line, i, "");
+                    write!(line, "{count}")?;
+                }
+                Value::Planned(Some(t)) => push_text(&mut line, i, &microseconds(*t)),
+                Value::Seconds(Some(t)) => {
+                    push_text(&mut line, i, "");
+                    match whole_ticks(*t) {
+                        Some(ticks) => write!(line, "{}.{:04}", ticks / 10_000, ticks % 10_000)?,
+                        None => line.extend(seconds(*t).bytes()),
+                    }
+                }
             }
         }
-        writer.write_record(None::<&[u8]>)?;
+        line.push(b'\n');
+        if line.len() > 1 << 16 {
+            out.write_all(&line)?;
+            line.clear();
+        }
     }
-    writer.into_inner().map_err(csv::IntoInnerError::into_error)
+    out.write_all(&line)?;
+    Ok(out)
+}
+
+/// A field after its comma, quoted only where it has to be.
+fn push_text(line: &mut Vec<u8>, column: usize, text: &str) {
+    if column > 0 {
+        line.push(b',');
+    }
+    if text.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
+        line.push(b'"');
+        line.extend(text.replace('"', "\"\"").bytes());
+        line.push(b'"');
+    } else {
+        line.extend(text.bytes());
+    }
 }
 
 fn write_parquet<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<()> {
@@ -276,13 +325,25 @@ fn parquet_column(name: &str, values: &[Value<'_>]) -> Column {
                 values.iter().map(|v| if let Value::Count(c) = v { *c } else { None }).collect();
             Column::new(name, counts)
         }
-        Some(Value::Seconds(_) | Value::Planned(_)) => {
+        Some(Value::Seconds(_)) => {
             let times: Vec<Option<f64>> = values
                 .iter()
                 .map(|v| match v {
-                    // The same rounding as in the text form.
-                    Value::Seconds(Some(t)) => seconds(*t).parse().ok(),
-                    Value::Planned(Some(t)) => planned(*t).parse().ok(),
+                    Value::Seconds(Some(t)) => match whole_ticks(*t) {
+                        Some(_) => Some(*t),
+                        // The same rounding as in the text form.
+                        None => seconds(*t).parse().ok(),
+                    },
+                    _ => None,
+                })
+                .collect();
+            Column::new(name, times)
+        }
+        Some(Value::Planned(_)) => {
+            let times: Vec<Option<f64>> = values
+                .iter()
+                .map(|v| match v {
+                    Value::Planned(Some(t)) => microseconds(*t).parse().ok(),
                     _ => None,
                 })
                 .collect();

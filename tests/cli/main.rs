@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 mod calibrate;
+mod campaign;
 mod determinism;
 mod inspect;
 mod numbers;
+mod plan;
 mod project;
 mod readme;
 mod score;
+mod sim_against_engine;
+mod simulate;

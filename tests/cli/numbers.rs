@@ -2,9 +2,16 @@
 
 use std::fs;
 
-use crate::project::{Project, stderr, stdout};
+use crate::project::{Project, stderr, stdout, trapcheck};
 
 const TURNS: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_burst/20261129-121107_x1.5_s0/turns.csv.gz";
+
+/// A project of the engine's runs, with its own manifest.
+fn project() -> Project {
+    let project = Project::copy();
+    project.trapcheck(&["numbers"]).assert().success();
+    project
+}
 
 /// Runs the verification and gives its exit code and what it printed.
 fn verify(project: &Project) -> (Option<i32>, String) {
@@ -14,14 +21,15 @@ fn verify(project: &Project) -> (Option<i32>, String) {
 
 #[test]
 fn the_committed_manifest_verifies() {
-    let (code, said) = verify(&Project::copy());
-    assert_eq!(code, Some(0), "{said}");
+    let output = trapcheck(&["numbers", "--verify"]).output().unwrap();
+    let said = stdout(&output) + &stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.starts_with("verified: "), "{said}");
 }
 
 #[test]
 fn one_flipped_byte_of_a_turns_file_fails_and_is_named() {
-    let project = Project::copy();
+    let project = project();
     let mut bytes = fs::read(project.path(TURNS)).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -33,7 +41,7 @@ fn one_flipped_byte_of_a_turns_file_fails_and_is_named() {
 
 #[test]
 fn a_changed_value_fails_and_is_named() {
-    let project = Project::copy();
+    let project = project();
     let path = project.path("paper/numbers.json");
     let text = fs::read_to_string(&path).unwrap();
     let id =
@@ -50,7 +58,7 @@ fn a_changed_value_fails_and_is_named() {
 
 #[test]
 fn a_missing_output_a_missing_source_and_a_changed_table_are_each_named() {
-    let project = Project::copy();
+    let project = project();
     let figure = "figures/vllm-cpu_stampede.png";
     let engine = TURNS.replace("turns.csv.gz", "engine.csv.gz");
     let table = "paper/derived/vllm-cpu_runs.csv";
@@ -71,7 +79,7 @@ fn a_missing_output_a_missing_source_and_a_changed_table_are_each_named() {
 
 #[test]
 fn a_run_that_is_new_or_gone_is_named() {
-    let project = Project::copy();
+    let project = project();
     let run = TURNS.trim_end_matches("/turns.csv.gz");
     fs::rename(project.path(run), project.path(&format!("{run}_moved"))).unwrap();
     let (code, said) = verify(&project);
@@ -85,7 +93,7 @@ fn a_run_that_is_new_or_gone_is_named() {
 
 #[test]
 fn a_registration_that_changed_after_it_was_pinned_judges_nothing() {
-    let project = Project::copy();
+    let project = project();
     let path = project.path("configs/registrations/vllm-cpu.yaml");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("slope_factor: 0.5", "slope_factor: 0.4")).unwrap();
@@ -97,7 +105,7 @@ fn a_registration_that_changed_after_it_was_pinned_judges_nothing() {
 
 #[test]
 fn verifying_writes_nothing() {
-    let project = Project::copy();
+    let project = project();
     let before = [project.bytes_of("paper"), project.bytes_of("figures")];
     fs::remove_file(project.path("figures/vllm-cpu_stampede.svg")).unwrap();
     verify(&project);
@@ -107,7 +115,7 @@ fn verifying_writes_nothing() {
 
 #[test]
 fn without_a_manifest_it_says_how_to_make_one() {
-    let project = Project::copy();
+    let project = project();
     fs::remove_file(project.path("paper/numbers.json")).unwrap();
     let (code, said) = verify(&project);
     assert_eq!(code, Some(2), "{said}");

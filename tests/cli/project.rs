@@ -13,11 +13,27 @@ const FOLDERS: [&str; 5] = ["configs", "analysis", "results", "paper", "figures"
 pub struct Project(TempDir);
 
 impl Project {
+    /// The engine's runs and their analysis, without the simulated ones: those are
+    /// many, and no test damages them.
     pub fn copy() -> Self {
+        let project = Self::whole();
+        fs::remove_file(project.path("results/sim")).unwrap();
+        for (path, _) in project.bytes_of("analysis") {
+            if path.to_string_lossy().starts_with("sim-") {
+                fs::remove_file(project.path("analysis").join(path)).unwrap();
+            }
+        }
+        project
+    }
+
+    /// Everything; the simulated runs are the project's own, not copies.
+    pub fn whole() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for folder in FOLDERS {
             copy(&root().join(folder), &dir.path().join(folder));
         }
+        std::os::unix::fs::symlink(root().join("results/sim"), dir.path().join("results/sim"))
+            .unwrap();
         Self(dir)
     }
 
@@ -67,6 +83,10 @@ pub fn bytes_under(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 fn copy(from: &Path, to: &Path) {
     for (path, bytes) in bytes_under(from) {
+        // Shared, not copied: see `Project::whole`.
+        if path.starts_with("sim") && from.ends_with("results") {
+            continue;
+        }
         let to = to.join(path);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::write(to, bytes).unwrap();

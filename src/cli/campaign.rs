@@ -1,0 +1,242 @@
+//! `trapcheck campaign`: make the runs of a campaign, on this machine or a cluster.
+
+mod report;
+mod slurm;
+mod status;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::setup::campaign::TableFormat;
+use crate::setup::{Campaign, Configs};
+use crate::sim::Options;
+use crate::sim::campaign::{Job, State, jobs, one_per_thread};
+use crate::sim::pins::{FILE, Pins};
+use anyhow::{Context, bail};
+
+use super::output::{self, Format};
+use super::progress;
+use super::simulate::Tables;
+
+/// Make every run of a campaign that is not there yet
+///
+/// Runs are simulated in parallel and appear whole or not at all; after an
+/// interruption, the same command makes what is missing. A run that is there and
+/// was made from the same values is left alone. If the folder has a SHA256SUMS,
+/// every run is compared with it, and exit code 1 says that one differs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck campaign configs/campaigns/paper.yaml --out results/sim
+  trapcheck campaign configs/campaigns/paper.yaml --only paired --list
+  trapcheck campaign configs/campaigns/paper.yaml --status
+  trapcheck campaign configs/campaigns/paper.yaml --slurm jobs && sbatch jobs/campaign.sbatch
+  trapcheck campaign configs/campaigns/paper.yaml --report")]
+pub struct Args {
+    /// The campaign
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The folder of its runs
+    #[arg(long, value_name = "DIR", default_value = "results/sim")]
+    out: PathBuf,
+    /// Only the runs of this test (may be given several times)
+    #[arg(long, value_name = "TEST")]
+    only: Vec<String>,
+    /// Only this run (may be given several times)
+    #[arg(long, value_name = "RUN")]
+    run: Vec<String>,
+    /// List the runs, make nothing
+    #[arg(long, group = "what")]
+    list: bool,
+    /// Say what is made, what is missing and what differs, make nothing
+    #[arg(long, group = "what")]
+    status: bool,
+    /// Compare the simulator with every published value, over many runs of its own
+    #[arg(long, group = "what")]
+    report: bool,
+    /// Write a Slurm job array that makes what is missing to DIR, make nothing
+    #[arg(long, group = "what", value_name = "DIR")]
+    slurm: Option<PathBuf>,
+    /// Make what is missing, then write the SHA-256 of every run to SHA256SUMS
+    #[arg(long, group = "what")]
+    pin: bool,
+    /// Make again what differs, instead of leaving it
+    #[arg(long)]
+    replace: bool,
+    /// Check the engine's invariants at every pass
+    #[arg(long)]
+    check: bool,
+    /// Form of the tables, if not the campaign's
+    #[arg(long, value_enum)]
+    tables: Option<Tables>,
+    /// How --list, --status and --report are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// What --report compares
+    #[arg(long, value_name = "FILE", default_value = "configs/fidelity/paper.yaml")]
+    fidelity: PathBuf,
+    /// Folder of cells, protocols, workloads and registrations
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A configuration that cannot be used, a name that there is not, a run whose
+/// values make no sense (before any is made), or a run that could not be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let configs = Configs::load(&args.configs)?;
+    let campaign = Campaign::load(&args.file)?;
+    if args.report {
+        return report::run(args, &configs);
+    }
+    let all = jobs(&campaign, &configs, |options| Options { check: args.check, ..options })?;
+    let chosen = chosen(args, &all)?;
+    if args.list {
+        return status::list(&chosen, args.format);
+    }
+    if args.status {
+        return status::status(&chosen, &args.out, args.format);
+    }
+    if let Some(dir) = &args.slurm {
+        return slurm::write(args, &campaign.name, &chosen, dir);
+    }
+    make(args, args.tables.map_or(campaign.tables, Into::into), &chosen)
+}
+
+/// The jobs that were asked for, in the campaign's order.
+fn chosen<'a>(args: &Args, all: &'a [Job<'a>]) -> anyhow::Result<Vec<&'a Job<'a>>> {
+    let known = |test: &String| all.iter().any(|job| job.planned.test.test == *test);
+    if let Some(test) = args.only.iter().find(|test| !known(test)) {
+        let mut tests: Vec<&str> = all.iter().map(|job| job.planned.test.test.as_str()).collect();
+        tests.dedup();
+        bail!("no test {test}; there are: {}", tests.join(", "));
+    }
+    let known = |run: &String| all.iter().any(|job| job.planned.id == *run);
+    if let Some(run) = args.run.iter().find(|run| !known(run)) {
+        bail!("no run {run}; --list lists them");
+    }
+    let wanted = |job: &&Job<'_>| {
+        (args.only.is_empty() || args.only.contains(&job.planned.test.test))
+            && (args.run.is_empty() || args.run.contains(&job.planned.id))
+    };
+    Ok(all.iter().filter(wanted).collect())
+}
+
+/// What became of a run.
+enum Outcome {
+    Made,
+    WasThere,
+    /// Something else is in its place, which was left alone.
+    Differs,
+    Failed(String),
+}
+
+fn make(args: &Args, tables: TableFormat, jobs: &[&Job<'_>]) -> anyhow::Result<ExitCode> {
+    let pins = Pins::load(&args.out)
+        .with_context(|| format!("cannot use {}", args.out.join(FILE).display()))?;
+    let bar = progress::bar(jobs.len(), "simulating");
+    let threads = rayon::current_num_threads();
+    let outcomes: Vec<(Outcome, Option<Pins>)> = one_per_thread(jobs, threads, |job| {
+        let outcome =
+            make_one(args, tables, job).unwrap_or_else(|e| Outcome::Failed(format!("{e:#}")));
+        // Hashing reads every file again, so only where it is asked for.
+        let hashed = match &outcome {
+            Outcome::Made | Outcome::WasThere if args.pin || pins.is_some() => {
+                Pins::of_run(&args.out, &job.dir).ok()
+            }
+            _ => None,
+        };
+        bar.inc(1);
+        (outcome, hashed)
+    });
+    bar.finish_and_clear();
+    let mut bad = 0;
+    for (job, (outcome, _)) in jobs.iter().zip(&outcomes) {
+        match outcome {
+            Outcome::Made | Outcome::WasThere => {}
+            Outcome::Differs => {
+                bad += 1;
+                let dir = args.out.join(&job.dir);
+                eprintln!("differs: {}: not made from the campaign's values", dir.display());
+            }
+            Outcome::Failed(why) => eprintln!("failed: {}: {why}", job.planned.id),
+        }
+    }
+    let count = |of: fn(&Outcome) -> bool| outcomes.iter().filter(|(o, _)| of(o)).count();
+    let (made, there) =
+        (count(|o| matches!(o, Outcome::Made)), count(|o| matches!(o, Outcome::WasThere)));
+    let failed = count(|o| matches!(o, Outcome::Failed(_)));
+    eprintln!("{made} runs made, {there} were there, {bad} differ, {failed} failed");
+    if bad > 0 {
+        eprintln!("--replace makes again what differs");
+    }
+    if failed > 0 {
+        return Ok(ExitCode::from(2));
+    }
+    if args.pin {
+        return pin(args, pins.unwrap_or_default(), jobs, outcomes, bad);
+    }
+    if let Some(pins) = &pins {
+        bad += compare(pins, jobs, &outcomes)?;
+    }
+    Ok(ExitCode::from(u8::from(bad > 0)))
+}
+
+fn make_one(args: &Args, tables: TableFormat, job: &Job<'_>) -> anyhow::Result<Outcome> {
+    match job.state(&args.out)? {
+        State::Made => return Ok(Outcome::WasThere),
+        State::Differs if !args.replace => return Ok(Outcome::Differs),
+        State::Differs => job.clear(&args.out)?,
+        State::Missing => {}
+    }
+    match job.make(&args.out, tables) {
+        Ok(()) => Ok(Outcome::Made),
+        // Another process was faster.
+        Err(_) if job.state(&args.out)? == State::Made => Ok(Outcome::WasThere),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Prints what differs from the pins and counts the runs.
+fn compare(
+    pins: &Pins,
+    jobs: &[&Job<'_>],
+    outcomes: &[(Outcome, Option<Pins>)],
+) -> anyhow::Result<usize> {
+    let mut lines = String::new();
+    let mut runs = 0;
+    for (job, (_, found)) in jobs.iter().zip(outcomes) {
+        let Some(found) = found else { continue };
+        let differences = pins.differences(&job.dir, found);
+        runs += usize::from(!differences.is_empty());
+        differences.iter().for_each(|line| lines.push_str(&format!("{line}\n")));
+    }
+    output::print(&lines)?;
+    if runs > 0 {
+        eprintln!("{runs} runs are not the ones that {FILE} pins");
+    }
+    Ok(runs)
+}
+
+fn pin(
+    args: &Args,
+    mut pins: Pins,
+    jobs: &[&Job<'_>],
+    outcomes: Vec<(Outcome, Option<Pins>)>,
+    differing: usize,
+) -> anyhow::Result<ExitCode> {
+    if differing > 0 {
+        eprintln!("nothing pinned");
+        return Ok(ExitCode::from(1));
+    }
+    for (job, (_, found)) in jobs.iter().zip(outcomes) {
+        let found = found
+            .with_context(|| format!("cannot read {} again", args.out.join(&job.dir).display()))?;
+        pins.replace(&job.dir, found);
+    }
+    pins.save(&args.out)
+        .with_context(|| format!("cannot write {}", args.out.join(FILE).display()))?;
+    eprintln!("wrote {}", args.out.join(FILE).display());
+    Ok(ExitCode::SUCCESS)
+}

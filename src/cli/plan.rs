@@ -1,0 +1,155 @@
+//! `trapcheck plan`: write and explain an arrival plan.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::files::write_beside;
+use crate::plan::{Kind, Plan};
+use crate::setup::{Arm, Cell, Configs, Workload};
+use crate::sim::{Options, RunSpec, plan_of};
+use crate::table::fixed;
+
+use super::arm::ArmArgs;
+use super::output;
+
+/// Write the arrival plan of a run, and say what is in it
+///
+/// A plan is a pure function of workload, seed, rate and arm, the same bytes on
+/// every machine. For one seed, the arrivals at a lower rate are a subset of those
+/// at a higher one, and the i-th session is the same at every rate and in every arm.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck plan --cell sglang-300k --arm burst --rate 1.65 --seed 0 --out plan.csv
+  trapcheck plan --cell sglang-300k --arm closed --population 32")]
+pub struct Args {
+    /// The cell, whose workload, protocol and lambda_ref are used
+    #[arg(long, value_name = "NAME")]
+    cell: String,
+    #[command(flatten)]
+    arm: ArmArgs,
+    /// Arrival rate in multiples of lambda_ref (not for closed arms)
+    #[arg(long, value_name = "MULTIPLE")]
+    rate: Option<f64>,
+    /// The seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Write plan.csv here; - is stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Folder of cells, protocols, workloads and registrations
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A cell that there is not, an arm or a rate that makes no sense, or a file that
+/// cannot be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let configs = Configs::load(&args.configs)?;
+    let (cell, workload, protocol) = cell(&configs, &args.cell)?;
+    let arm = args.arm.arm()?;
+    let spec = RunSpec {
+        cell,
+        workload,
+        protocol,
+        arm: &arm,
+        multiple: args.rate,
+        seed: args.seed,
+        options: Options::default(),
+    };
+    let plan = plan_of(&spec)?;
+    match &args.out {
+        Some(path) if path.as_os_str() == "-" => output::print(&plan.to_csv())?,
+        path => {
+            if let Some(path) = path {
+                write_beside(path, plan.to_csv().as_bytes())
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                eprintln!("wrote {}", path.display());
+            }
+            output::print(&explain(&plan, &spec))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A cell of the project with its workload and protocol.
+///
+/// # Errors
+/// There is none of that name.
+pub fn cell<'a>(
+    configs: &'a Configs,
+    name: &str,
+) -> anyhow::Result<(&'a Cell, &'a Workload, &'a crate::setup::Protocol)> {
+    configs.of_cell(name).with_context(|| {
+        let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
+        format!("no cell {name} in configs/cells; there are: {known}")
+    })
+}
+
+fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {
+    let schedule = spec.arm.schedule(spec.protocol);
+    let mut text = format!(
+        "SHA-256 {}\n{} of {}, seed {}, workload {}, {} s\n",
+        plan.sha256(),
+        spec.arm.name(),
+        spec.cell.name,
+        plan.seed,
+        spec.workload.name,
+        schedule.horizon_s,
+    );
+    // Writing to a String cannot fail.
+    let _ = match (spec.arm.population(), spec.multiple) {
+        (Some(n), _) => writeln!(
+            text,
+            "closed population of {n}; a session starts when another ends, {} are drawn",
+            plan.sessions.len()
+        ),
+        (None, multiple) => {
+            let rate = multiple.unwrap_or_default() * spec.cell.lambda_ref_per_s;
+            writeln!(text, "nominal rate {} sessions/s", fixed(rate, 6))
+        }
+    };
+    if let Arm::Cut { from_s, multiple } = spec.arm {
+        let _ = writeln!(text, "thinned to {multiple} lambda_ref from {from_s} s on");
+    }
+    for kind in [Kind::Base, Kind::Burst] {
+        text.push_str(&of_kind(plan, kind, spec.workload));
+    }
+    text
+}
+
+fn of_kind(plan: &Plan, kind: Kind, workload: &Workload) -> String {
+    let sessions: Vec<_> = plan.sessions.iter().filter(|s| s.kind == kind).collect();
+    if sessions.is_empty() {
+        return String::new();
+    }
+    let n = sessions.len() as f64;
+    let turns: u64 = sessions.iter().map(|s| u64::from(s.turns())).sum();
+    let tokens: u64 = sessions
+        .iter()
+        .flat_map(|s| 1..=s.turns() as usize)
+        .map(|k| workload.prompt_tokens(k))
+        .sum();
+    let tool_s: f64 = sessions.iter().flat_map(|s| &s.tool_s).sum();
+    let mean_turns: f64 = workload.survival().iter().sum();
+    let arrivals: Vec<f64> = sessions.iter().filter_map(|s| s.t_arrival_s).collect();
+    let when = match (arrivals.first(), arrivals.last()) {
+        (Some(first), Some(last)) => format!(" in [{}, {}] s", fixed(*first, 1), fixed(*last, 1)),
+        _ => String::new(),
+    };
+    let calls = turns.saturating_sub(sessions.len() as u64).max(1);
+    format!(
+        "{kind}: {} sessions{when}, {turns} turns ({} per session, {} expected), {} prompt tokens \
+         per session, tool calls of {} s on average\n",
+        sessions.len(),
+        fixed(turns as f64 / n, 2),
+        fixed(mean_turns, 2),
+        fixed(tokens as f64 / n, 0),
+        fixed(tool_s / calls as f64, 2),
+    )
+}

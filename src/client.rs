@@ -1,0 +1,367 @@
+//! What a client does with its plan: sends turns, sleeps tool times, holds
+//! sessions at a gate (paper: App. E.2, E.3, E.6, E.7, sec 5).
+//!
+//! A state machine without a clock and without input or output: it is told what
+//! happened and when, and answers with what to do. The simulator and a load
+//! generator run the same code; only they know whether time is real. Timers are
+//! theirs too: the client asks for one with [`Action::At`] and is handed the
+//! same [`Timer`] back when it is due.
+//!
+//! Left out: token contents, retries and abandonment (the paper's client has
+//! neither).
+
+pub mod arm;
+mod error;
+pub mod gate;
+mod message;
+pub mod records;
+mod session;
+pub mod timers;
+
+use std::collections::VecDeque;
+
+use crate::plan::Plan;
+use crate::setup::Workload;
+pub use error::ClientError;
+use gate::{Gate, GateRule};
+pub use message::{Action, Answer, Outcome, Request, Timer};
+use records::{ClientRun, TurnRecord, TurnStatus};
+use session::{Session, State};
+
+/// What a client does beside following its plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Behaviour {
+    /// `Some(n)`: n sessions start at 0 and each that ends is replaced at once.
+    pub population: Option<u32>,
+    /// Who is let in.
+    pub gate: GateRule,
+    /// Arrivals in [from, to) are refused.
+    pub refuse_s: Option<(f64, f64)>,
+    /// Tool calls that start in [from, to) take `delay_s` longer.
+    pub slow: Option<Slow>,
+}
+
+impl Behaviour {
+    /// Follow the plan, nothing else.
+    pub const PLAIN: Self =
+        Self { population: None, gate: GateRule::Open, refuse_s: None, slow: None };
+}
+
+/// A slowdown of tool calls (TOOLSLOW, App. E.6).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slow {
+    /// Calls that start from here on, seconds.
+    pub from_s: f64,
+    /// Calls that start before here, seconds.
+    pub to_s: f64,
+    /// Added to each, seconds.
+    pub delay_s: f64,
+}
+
+/// The client of one run.
+#[derive(Debug, Clone)]
+pub struct Client<'a> {
+    plan: &'a Plan,
+    workload: &'a Workload,
+    behaviour: Behaviour,
+    gate: Gate,
+    /// Plan positions in order of arrival.
+    order: Vec<usize>,
+    /// How many of `order` have been scheduled.
+    scheduled: usize,
+    sessions: Vec<Session>,
+    turns: Vec<TurnRecord>,
+}
+
+impl<'a> Client<'a> {
+    /// A client that has not started.
+    ///
+    /// # Errors
+    /// [`ClientError`] when the behaviour does not fit the plan.
+    pub fn new(
+        plan: &'a Plan,
+        workload: &'a Workload,
+        behaviour: Behaviour,
+    ) -> Result<Self, ClientError> {
+        if behaviour.gate.cap() == Some(0) {
+            return Err(ClientError::CapOfZero);
+        }
+        let order = match behaviour.population {
+            Some(population) => closed_order(plan, population)?,
+            None => arrival_order(plan)?,
+        };
+        Ok(Self {
+            plan,
+            workload,
+            gate: Gate::new(behaviour.gate),
+            behaviour,
+            order,
+            scheduled: 0,
+            sessions: vec![Session::NEW; plan.sessions.len()],
+            turns: Vec::with_capacity(16 * plan.sessions.len().min(4096)),
+        })
+    }
+
+    /// Starts the run at time 0.
+    pub fn start(&mut self, actions: &mut Vec<Action>) {
+        if let Some(timer) = self.gate.start() {
+            actions.push(timer);
+        }
+        // Checked in `new`: a closed plan holds at least the population.
+        for _ in 0..self.behaviour.population.unwrap_or(1) {
+            self.schedule_next(0.0, actions);
+        }
+    }
+
+    /// A timer is due. `now_s` is its time, or later if the driver woke up late.
+    ///
+    /// # Errors
+    /// [`ClientError::Unexpected`]: the driver made up a timer.
+    pub fn due(
+        &mut self,
+        now_s: f64,
+        timer: Timer,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), ClientError> {
+        match timer {
+            Timer::Arrival { who } => self.arrival(now_s, who, actions),
+            Timer::ToolEnd { who } => self.tool_end(now_s, who, actions),
+            Timer::Engage => {
+                actions.push(self.gate.engage(now_s));
+                Ok(())
+            }
+            Timer::Tick { number } => {
+                actions.extend(self.gate.tick(now_s, number));
+                Ok(())
+            }
+        }
+    }
+
+    /// A request ended at `now_s`.
+    ///
+    /// # Errors
+    /// [`ClientError::Unexpected`]: the session had no request in flight;
+    /// [`ClientError::PlanExhausted`]: no session is left to replace one.
+    pub fn ended(
+        &mut self,
+        now_s: f64,
+        who: usize,
+        outcome: Outcome,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), ClientError> {
+        self.expect(now_s, who, State::InFlight, "an answer")?;
+        match outcome {
+            Outcome::Failed(error) => {
+                let record = self.turn_record(who, TurnStatus::Error(error.into()));
+                self.turns.push(TurnRecord { t_end_s: Some(now_s), ..record });
+                self.leave(now_s, who, State::Failed, actions)
+            }
+            Outcome::Answered(answer) => self.answered(now_s, who, answer, actions),
+        }
+    }
+
+    /// Sessions and requests the client knows of, now.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Ends the run at its horizon and hands over what was recorded: turns in
+    /// order of completion (then those in flight), sessions in order of the plan.
+    pub fn finish(mut self, horizon_s: f64) -> ClientRun {
+        for who in 0..self.sessions.len() {
+            if self.sessions[who].state == State::InFlight {
+                let record = self.turn_record(who, TurnStatus::UnfinishedAtHorizon);
+                self.turns.push(record);
+            }
+        }
+        let sessions = (0..self.sessions.len())
+            .filter(|who| self.sessions[*who].state != State::Planned)
+            .map(|who| self.sessions[who].record(&self.plan.sessions[who], horizon_s))
+            .collect();
+        ClientRun { turns: self.turns, sessions, gate: self.gate.into_records(self.plan) }
+    }
+
+    fn arrival(
+        &mut self,
+        now_s: f64,
+        who: usize,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), ClientError> {
+        self.expect(now_s, who, State::Planned, "an arrival")?;
+        if self.behaviour.population.is_none() {
+            self.schedule_next(now_s, actions);
+        }
+        let refused = self.behaviour.refuse_s.is_some_and(|(from, to)| (from..to).contains(&now_s));
+        let session = &mut self.sessions[who];
+        session.t_planned_s = self.plan.sessions[who].t_arrival_s.unwrap_or(now_s);
+        session.t_ready_s = now_s;
+        if refused {
+            session.state = State::Refused;
+        } else if self.gate.arrive(now_s, who) {
+            self.admit(now_s, who, actions);
+        } else {
+            session.state = State::Gated;
+        }
+        Ok(())
+    }
+
+    fn tool_end(
+        &mut self,
+        now_s: f64,
+        who: usize,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), ClientError> {
+        self.expect(now_s, who, State::InTool, "a tool call's end")?;
+        self.sessions[who].t_ready_s = now_s;
+        if self.gate.pause(now_s, who) {
+            self.sessions[who].state = State::Paused;
+            self.sessions[who].pauses += 1;
+        } else {
+            self.send(now_s, who, actions);
+        }
+        Ok(())
+    }
+
+    fn answered(
+        &mut self,
+        now_s: f64,
+        who: usize,
+        answer: Answer,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), ClientError> {
+        let turn = self.sessions[who].turn as usize;
+        let tool_s = self.plan.sessions[who].tool_s.get(turn - 1).map(|tool| {
+            tool + match self.behaviour.slow {
+                Some(slow) if (slow.from_s..slow.to_s).contains(&now_s) => slow.delay_s,
+                _ => 0.0,
+            }
+        });
+        let record = self.turn_record(who, TurnStatus::Ok);
+        self.turns.push(TurnRecord {
+            t_first_s: answer.t_first_s,
+            t_end_s: Some(now_s),
+            cached_tokens: answer.cached_tokens,
+            completion_tokens: answer.completion_tokens,
+            tool_s,
+            ..record
+        });
+        self.sessions[who].turn += 1;
+        match tool_s {
+            Some(tool_s) => {
+                self.sessions[who].state = State::InTool;
+                actions.push(Action::At { t_s: now_s + tool_s, timer: Timer::ToolEnd { who } });
+                Ok(())
+            }
+            None => self.leave(now_s, who, State::Completed, actions),
+        }
+    }
+
+    /// A session ends: its slot is freed, and a closed run replaces it at once.
+    fn leave(
+        &mut self,
+        now_s: f64,
+        who: usize,
+        state: State,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), ClientError> {
+        self.sessions[who].state = state;
+        self.sessions[who].t_end_s = Some(now_s);
+        self.gate.leave();
+        self.fill_slots(now_s, actions);
+        if self.behaviour.population.is_some() && !self.schedule_next(now_s, actions) {
+            return Err(ClientError::PlanExhausted { sessions: self.order.len(), t_s: now_s });
+        }
+        Ok(())
+    }
+
+    /// Free slots go to the resume queue first, then to waiting arrivals.
+    fn fill_slots(&mut self, now_s: f64, actions: &mut Vec<Action>) {
+        while let Some(who) = self.gate.next(now_s) {
+            let session = &mut self.sessions[who];
+            if session.state == State::Paused {
+                session.pause_s += now_s - session.t_ready_s;
+                self.send(now_s, who, actions);
+            } else {
+                self.admit(now_s, who, actions);
+            }
+        }
+    }
+
+    fn admit(&mut self, now_s: f64, who: usize, actions: &mut Vec<Action>) {
+        self.sessions[who].t_admitted_s = Some(now_s);
+        self.send(now_s, who, actions);
+    }
+
+    fn send(&mut self, now_s: f64, who: usize, actions: &mut Vec<Action>) {
+        let session = &mut self.sessions[who];
+        session.state = State::InFlight;
+        session.t_submit_s = now_s;
+        actions.push(Action::Send(Request {
+            who,
+            turn: session.turn,
+            prompt_tokens: self.workload.prompt_tokens(session.turn as usize),
+            decode_tokens: self.workload.decoded_tokens,
+        }));
+    }
+
+    /// Asks for the next arrival's timer; false when no session is left.
+    /// Arrivals are chained, so that a driver holds one arrival timer at a time.
+    fn schedule_next(&mut self, now_s: f64, actions: &mut Vec<Action>) -> bool {
+        let Some(&who) = self.order.get(self.scheduled) else { return false };
+        self.scheduled += 1;
+        let t_s = self.plan.sessions[who].t_arrival_s.unwrap_or(now_s);
+        actions.push(Action::At { t_s, timer: Timer::Arrival { who } });
+        true
+    }
+
+    fn expect(
+        &self,
+        t_s: f64,
+        who: usize,
+        state: State,
+        what: &'static str,
+    ) -> Result<(), ClientError> {
+        match self.sessions.get(who) {
+            Some(session) if session.state == state => Ok(()),
+            _ => Err(ClientError::Unexpected { what, who, t_s }),
+        }
+    }
+
+    fn turn_record(&self, who: usize, status: TurnStatus) -> TurnRecord {
+        let session = &self.sessions[who];
+        let prompt_tokens = self.workload.prompt_tokens(session.turn as usize);
+        session.turn_record(&self.plan.sessions[who], prompt_tokens, status)
+    }
+}
+
+fn closed_order(plan: &Plan, population: u32) -> Result<Vec<usize>, ClientError> {
+    let sessions = plan.sessions.len();
+    if population == 0 {
+        return Err(ClientError::PopulationOfZero);
+    }
+    if population as usize > sessions {
+        return Err(ClientError::PlanTooShort { population, sessions });
+    }
+    Ok((0..sessions).collect())
+}
+
+/// Plan positions by (arrival, kind, number).
+fn arrival_order(plan: &Plan) -> Result<Vec<usize>, ClientError> {
+    let mut keyed = plan
+        .sessions
+        .iter()
+        .enumerate()
+        .map(|(who, s)| match s.t_arrival_s {
+            Some(t) => Ok((t, s.kind, s.session, who)),
+            None => Err(ClientError::NoArrivalTime { kind: s.kind, session: s.session }),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+    Ok(keyed.into_iter().map(|(_, _, _, who)| who).collect())
+}
+
+/// A FIFO queue of plan positions.
+type Queue = VecDeque<usize>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! From an arm to what is drawn and what the client does.
+
+use crate::plan::{Arrivals, Burst, Cut, OpenArrivals, Plan};
+use crate::setup::{Arm, Schedule};
+
+use super::gate::GateRule;
+use super::{Behaviour, Slow};
+
+/// An arm that cannot be run on its schedule.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ArmError {
+    /// A value of the arm makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// An open arm without a rate.
+    #[error("{arm}: expected an arrival rate")]
+    NoRate {
+        /// The arm's name.
+        arm: &'static str,
+    },
+    /// A closed arm with a rate.
+    #[error("{arm}: a closed arm has no arrival rate")]
+    RateOfClosed {
+        /// The arm's name.
+        arm: &'static str,
+    },
+    /// Something the arm does lies outside the run.
+    #[error("{arm}: {what} at {t_s} s lies outside the run's [0, {horizon_s}) s")]
+    OutsideHorizon {
+        /// The arm's name.
+        arm: &'static str,
+        /// What.
+        what: &'static str,
+        /// When.
+        t_s: f64,
+        /// The run's end.
+        horizon_s: f64,
+    },
+}
+
+/// The arrivals of an arm at `multiple` times `lambda_ref_per_s`; a closed arm
+/// has no multiple.
+///
+/// # Errors
+/// [`ArmError`]; a rate or burst that makes no sense is left to [`Plan::draw`].
+pub fn arrivals(
+    arm: &Arm,
+    schedule: &Schedule,
+    multiple: Option<f64>,
+    lambda_ref_per_s: f64,
+) -> Result<Arrivals, ArmError> {
+    arm.check().map_err(ArmError::Invalid)?;
+    let horizon_s = schedule.horizon_s;
+    if let Some(population) = arm.population() {
+        if multiple.is_some() {
+            return Err(ArmError::RateOfClosed { arm: arm.name() });
+        }
+        return Ok(Arrivals::Closed { sessions: Plan::closed_sessions(population, horizon_s) });
+    }
+    let multiple = multiple.ok_or(ArmError::NoRate { arm: arm.name() })?;
+    let cut = match *arm {
+        Arm::Cut { from_s, multiple } => {
+            Some(Cut { from_s, rate_per_s: multiple * lambda_ref_per_s })
+        }
+        _ => None,
+    };
+    let burst = schedule.burst.map(|burst| Burst {
+        sessions: u32::try_from(burst.sessions).unwrap_or(u32::MAX),
+        start_s: burst.start_s,
+        length_s: burst.length_s,
+    });
+    let rate_per_s = multiple * lambda_ref_per_s;
+    Ok(Arrivals::Open(OpenArrivals { rate_per_s, horizon_s, cut, burst }))
+}
+
+/// What the client of an arm does.
+///
+/// # Errors
+/// [`ArmError`]: a value that makes no sense, or lies outside the run.
+pub fn behaviour(arm: &Arm, horizon_s: f64) -> Result<Behaviour, ArmError> {
+    arm.check().map_err(ArmError::Invalid)?;
+    let within = |what, t_s: f64| {
+        if t_s < horizon_s {
+            Ok(t_s)
+        } else {
+            Err(ArmError::OutsideHorizon { arm: arm.name(), what, t_s, horizon_s })
+        }
+    };
+    let mut behaviour = Behaviour { population: arm.population(), ..Behaviour::PLAIN };
+    match *arm {
+        Arm::Capped { cap } => behaviour.gate = GateRule::Capped { cap },
+        Arm::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s } => {
+            let engage_s = within("the gate's engagement", engage_s)?;
+            behaviour.gate = GateRule::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s };
+        }
+        Arm::Shed { from_s, length_s } => {
+            let from_s = within("the stop of arrivals", from_s)?;
+            behaviour.refuse_s = Some((from_s, from_s + length_s));
+        }
+        Arm::Toolslow { from_s, to_s, delay_s } => {
+            let from_s = within("the slowdown", from_s)?;
+            behaviour.slow = Some(Slow { from_s, to_s, delay_s });
+        }
+        Arm::Noburst {}
+        | Arm::Burst { .. }
+        | Arm::Cut { .. }
+        | Arm::Closed { .. }
+        | Arm::E0a { .. }
+        | Arm::E0b {} => {}
+    }
+    Ok(behaviour)
+}

@@ -1,0 +1,48 @@
+//! What a client refuses, or cannot go on with.
+
+use crate::plan::Kind;
+
+/// A behaviour that does not fit its plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ClientError {
+    /// A gate that lets nobody in.
+    #[error("gate: a cap of 0 sessions admits nobody")]
+    CapOfZero,
+    /// A closed run of nobody.
+    #[error("closed: expected a population of at least 1")]
+    PopulationOfZero,
+    /// A closed run whose plan is too short to start.
+    #[error("closed: a population of {population}, but the plan holds {sessions} sessions")]
+    PlanTooShort {
+        /// Asked for.
+        population: u32,
+        /// In the plan.
+        sessions: usize,
+    },
+    /// A closed run that used its whole plan.
+    #[error("closed: all {sessions} sessions of the plan were used at {t_s} s; draw a longer plan")]
+    PlanExhausted {
+        /// In the plan.
+        sessions: usize,
+        /// When.
+        t_s: f64,
+    },
+    /// An open run whose plan has no arrival times.
+    #[error("plan: {kind} session {session} has no arrival time, which an open run needs")]
+    NoArrivalTime {
+        /// Kind of the first such session.
+        kind: Kind,
+        /// Number of the first such session.
+        session: u32,
+    },
+    /// The driver reported on a session that has no such thing under way.
+    #[error("driver: {what} for session {who} at {t_s} s, which has none under way")]
+    Unexpected {
+        /// What was reported.
+        what: &'static str,
+        /// Position in the plan.
+        who: usize,
+        /// When.
+        t_s: f64,
+    },
+}

@@ -1,0 +1,184 @@
+//! What an iteration costs, fitted from cache-off runs: `a + b x tokens`.
+//!
+//! Between its first and its last token a turn takes part in one iteration per
+//! token, each of which also prefills and decodes for others. So the time between
+//! the two is `a x iterations + b x tokens computed meanwhile`. While a cache-off
+//! run fills up its iterations are small, and later they are full, which tells the
+//! two parts apart; a turn's total cost (see [`super::calibrate`]) cannot.
+//!
+//! A prompt is booked evenly from the first token before its own (or from when it was
+//! sent, if that was later) to its first token; decoded tokens evenly over their turn.
+//! Residuals are relative to the span, because a saturated span's noise is large and
+//! would drown the short spans, which alone show the fixed part.
+//!
+//! Left out: attention's growth with length.
+
+use crate::run::{Run, Turn, TurnStatus};
+use crate::setup::Costs;
+
+/// Fewer spans than this fit nothing.
+const LEAST_SPANS: usize = 20;
+
+/// First tokens closer than this come from one iteration, s.
+const SAME_ITERATION_S: f64 = 2e-3;
+
+/// A fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IterationFit {
+    /// a, s per iteration.
+    pub fixed_s: f64,
+    /// b, s per token prefilled or decoded.
+    pub per_token_s: f64,
+    /// Turns whose decoding was fitted.
+    pub spans: usize,
+    /// Root mean square of the residuals, relative to the spans.
+    pub residual_rms: f64,
+}
+
+/// Why a run tells nothing about its iterations.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum IterationError {
+    /// The prefix cache was on: what was computed is not the prompts.
+    #[error("the prefix cache was on; only a cache-off run shows what a token costs")]
+    CacheOn,
+    /// Too few turns with a first token.
+    #[error("only {0} turns with a first and a last token; at least 20 are needed")]
+    TooFew(usize),
+    /// All iterations are alike, or the fit gives a cost that is not positive.
+    #[error("its iterations do not tell a fixed part from a part per token")]
+    NotTold,
+}
+
+impl IterationFit {
+    /// As a cell's costs; attention is in `b`.
+    pub fn costs(&self) -> Costs {
+        Costs::Iteration {
+            a_s: self.fixed_s,
+            f0_s: 0.0,
+            b_s_per_token: self.per_token_s,
+            c_p_s_per_pair: 0.0,
+            c_d_s: 0.0,
+        }
+    }
+}
+
+/// A turn while it decodes.
+struct Span {
+    /// When its prefill may have begun: when it was sent, then the first token before.
+    prefill_from_s: f64,
+    first_s: f64,
+    end_s: f64,
+    prompt_tokens: f64,
+    /// Iterations after the first token: tokens after the first.
+    iterations: f64,
+}
+
+/// Fits the costs of a cache-off run's iterations by least squares over its turns.
+///
+/// # Errors
+/// [`IterationError`].
+pub fn fit(run: &Run) -> Result<IterationFit, IterationError> {
+    if run.meta.prefix_caching {
+        return Err(IterationError::CacheOn);
+    }
+    let mut spans: Vec<Span> = run.turns.iter().filter_map(span).collect();
+    if spans.len() < LEAST_SPANS {
+        return Err(IterationError::TooFew(spans.len()));
+    }
+    spans.sort_by(|x, y| x.first_s.total_cmp(&y.first_s));
+    let firsts: Vec<f64> = spans.iter().map(|s| s.first_s).collect();
+    for span in &mut spans {
+        let earlier = firsts.partition_point(|t| *t < span.first_s - SAME_ITERATION_S);
+        let previous_s = if earlier > 0 { firsts[earlier - 1] } else { 0.0 };
+        span.prefill_from_s = span.prefill_from_s.max(previous_s).min(span.first_s);
+    }
+    // Relative to the span: d = a n + b t becomes 1 = a n/d + b t/d.
+    let rows: Vec<(f64, f64)> = spans
+        .iter()
+        .map(|s| (s, s.end_s - s.first_s))
+        .map(|(s, d)| (s.iterations / d, tokens_during(&spans, s) / d))
+        .collect();
+    let sum = |of: fn(&(f64, f64)) -> f64| rows.iter().map(of).sum::<f64>();
+    let (nn, nt, tt) = (sum(|r| r.0 * r.0), sum(|r| r.0 * r.1), sum(|r| r.1 * r.1));
+    let (n, t) = (sum(|r| r.0), sum(|r| r.1));
+    let determinant = nn * tt - nt * nt;
+    let fixed_s = (n * tt - t * nt) / determinant;
+    let per_token_s = (t * nn - n * nt) / determinant;
+    if !(fixed_s > 0.0 && per_token_s > 0.0 && fixed_s.is_finite() && per_token_s.is_finite()) {
+        return Err(IterationError::NotTold);
+    }
+    let squares: f64 = rows
+        .iter()
+        .map(|(n, t)| 1.0 - fixed_s * n - per_token_s * t)
+        .map(|residual| residual * residual)
+        .sum();
+    let residual_rms = (squares / rows.len() as f64).sqrt();
+    Ok(IterationFit { fixed_s, per_token_s, spans: rows.len(), residual_rms })
+}
+
+fn span(turn: &Turn) -> Option<Span> {
+    let (first_s, end_s) = (turn.t_first_s?, turn.t_end_s?);
+    let tokens = turn.completion_tokens?;
+    (turn.status == TurnStatus::Ok && tokens > 1 && end_s > first_s).then(|| Span {
+        prefill_from_s: turn.t_submit_s,
+        first_s,
+        end_s,
+        prompt_tokens: turn.prompt_tokens as f64,
+        iterations: (tokens - 1) as f64,
+    })
+}
+
+/// Tokens computed while `one` decodes, for it and for others.
+fn tokens_during(spans: &[Span], one: &Span) -> f64 {
+    spans
+        .iter()
+        .map(|s| {
+            let during = |from_s: f64, to_s: f64| {
+                let overlap = (to_s.min(one.end_s) - from_s.max(one.first_s)).max(0.0);
+                if to_s > from_s { overlap / (to_s - from_s) } else { 0.0 }
+            };
+            s.prompt_tokens * during(s.prefill_from_s, s.first_s)
+                + s.iterations * during(s.first_s, s.end_s)
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::path::Path;
+
+    use crate::setup::{Arm, Cell, Configs};
+    use crate::sim::directory::{Label, to_run};
+    use crate::sim::{Options, RunSpec, simulate};
+
+    fn simulated(arm: &Arm, costs: Costs) -> Run {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+        let configs = Configs::load(&root).unwrap();
+        let (cell, workload, protocol) = configs.of_cell("vllm-cpu-tiny-30k").unwrap();
+        let cell = Cell { costs, ..cell.clone() };
+        let options = Options::default();
+        let spec =
+            RunSpec { cell: &cell, workload, protocol, arm, multiple: None, seed: 3, options };
+        let label = Label { run_id: "r".into(), registration: None };
+        to_run(&simulate(&spec).unwrap(), &spec, &label)
+    }
+
+    #[test]
+    fn the_costs_a_simulated_engine_has_are_found_again() {
+        let true_fit =
+            IterationFit { fixed_s: 0.02, per_token_s: 1.2e-4, spans: 0, residual_rms: 0.0 };
+        let found = fit(&simulated(&Arm::E0a { population: 32 }, true_fit.costs())).unwrap();
+        // Work is booked evenly, which is not quite when it was done.
+        assert!((found.fixed_s / 0.02 - 1.0).abs() < 0.05, "{found:?}");
+        assert!((found.per_token_s / 1.2e-4 - 1.0).abs() < 0.02, "{found:?}");
+    }
+
+    #[test]
+    fn a_run_with_the_cache_on_calibrates_nothing() {
+        let costs = IterationFit { fixed_s: 0.02, per_token_s: 1e-4, spans: 0, residual_rms: 0.0 };
+        let run = simulated(&Arm::Closed { population: 8 }, costs.costs());
+        assert_eq!(fit(&run), Err(IterationError::CacheOn));
+    }
+}

@@ -1,0 +1,313 @@
+//! The arrival plan of a run: who arrives when, for how many turns, with which
+//! tool times (paper: App. E.2).
+//!
+//! A plan is a pure function of a workload, a seed and the arrivals asked for.
+//! For one seed the base arrivals at a lower rate are a subset of those at a
+//! higher one; the i-th session to arrive is the same at every rate, in every
+//! arm, cell and engine; a burst of n is the first n of the burst's draw.
+//! Times are whole microseconds, so the text of a plan *is* the plan.
+//!
+//! Left out: what a session says (token contents), and anything an engine or a
+//! gate does to it later.
+
+pub mod sample;
+pub mod stream;
+pub mod text;
+
+pub use crate::run::Kind;
+use crate::setup::Workload;
+use sample::SessionLaw;
+use stream::{Purpose, Stream};
+
+/// Sessions/s covered by one stream of base arrivals. A rate above it stacks
+/// further streams on top, so that no rate is the largest one.
+const LAYER_RATE_PER_S: f64 = 0.25;
+
+/// More sessions than this are a mistake in a rate or a horizon, not a plan.
+const MAX_SESSIONS: f64 = 5e6;
+
+/// The sessions of a run, base sessions first, each kind in order of arrival.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The seed it was drawn with.
+    pub seed: u64,
+    /// All sessions that may arrive.
+    pub sessions: Vec<PlannedSession>,
+}
+
+/// One session of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedSession {
+    /// Which stream it belongs to.
+    pub kind: Kind,
+    /// 0-based, in order of arrival within its kind.
+    pub session: u32,
+    /// Arrival on the run's clock, seconds; `None` in a closed run, where a
+    /// session starts when another ends.
+    pub t_arrival_s: Option<f64>,
+    /// The T-1 tool times between its turns, seconds.
+    pub tool_s: Vec<f64>,
+}
+
+impl PlannedSession {
+    /// T, the number of turns.
+    pub fn turns(&self) -> u32 {
+        self.tool_s.len() as u32 + 1
+    }
+}
+
+/// What to draw.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrivals {
+    /// A Poisson stream, perhaps cut, perhaps with a burst on top.
+    Open(OpenArrivals),
+    /// No arrival times: `sessions` specs to start and to replace with.
+    Closed {
+        /// Sessions to draw: the population and its replacements.
+        sessions: u32,
+    },
+}
+
+/// An open stream of sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenArrivals {
+    /// lambda, sessions/s.
+    pub rate_per_s: f64,
+    /// Base arrivals fall in [0, horizon), seconds.
+    pub horizon_s: f64,
+    /// The stream is thinned further from some time on.
+    pub cut: Option<Cut>,
+    /// Sessions that arrive together.
+    pub burst: Option<Burst>,
+}
+
+/// From `from_s` on, base arrivals are thinned to a lower rate (CUT, sec 5).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cut {
+    /// When, seconds.
+    pub from_s: f64,
+    /// The rate from then on, sessions/s.
+    pub rate_per_s: f64,
+}
+
+/// Fresh sessions, uniform over a short time (App. E.2).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Burst {
+    /// How many.
+    pub sessions: u32,
+    /// t_b, when the first may arrive, seconds.
+    pub start_s: f64,
+    /// Within how many seconds they all arrive.
+    pub length_s: f64,
+}
+
+/// Arrivals that cannot be drawn.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// A quantity that must be positive (and finite) is not.
+    #[error("{name}: expected a positive number, found {value}")]
+    NotPositive {
+        /// Which quantity.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A burst of no sessions.
+    #[error("burst: expected at least one session (an arm without a burst is noburst)")]
+    EmptyBurst,
+    /// The burst does not fit the run.
+    #[error(
+        "burst: [{start_s}, {end_s}) s does not lie within the run's [0, {horizon_s}) s; \
+         move it or lengthen the run"
+    )]
+    BurstOutsideHorizon {
+        /// Its first second.
+        start_s: f64,
+        /// Its last second.
+        end_s: f64,
+        /// The run's end.
+        horizon_s: f64,
+    },
+    /// A cut outside the run.
+    #[error("cut: {from_s} s does not lie within the run's [0, {horizon_s}) s")]
+    CutOutsideHorizon {
+        /// Asked for.
+        from_s: f64,
+        /// The run's end.
+        horizon_s: f64,
+    },
+    /// A cut that does not cut.
+    #[error(
+        "cut: the rate after it ({after_per_s}/s) must be below the rate before ({before_per_s}/s)"
+    )]
+    CutNotLower {
+        /// sessions/s before.
+        before_per_s: f64,
+        /// sessions/s after.
+        after_per_s: f64,
+    },
+    /// More sessions than a run can mean.
+    #[error(
+        "about {sessions:.0} sessions: the rate, the population, the burst or the horizon is too large (limit {limit:.0})"
+    )]
+    TooMany {
+        /// Expected number.
+        sessions: f64,
+        /// The limit.
+        limit: f64,
+    },
+    /// A closed run without sessions.
+    #[error("closed: expected at least one session")]
+    NoSessions,
+}
+
+impl Plan {
+    /// Draws the plan of `seed`.
+    ///
+    /// # Errors
+    /// [`PlanError`]: a rate, horizon, burst or cut that makes no sense.
+    pub fn draw(workload: &Workload, seed: u64, arrivals: &Arrivals) -> Result<Self, PlanError> {
+        let law = SessionLaw::new(workload);
+        let sessions = match arrivals {
+            Arrivals::Closed { sessions: 0 } => return Err(PlanError::NoSessions),
+            Arrivals::Closed { sessions } if f64::from(*sessions) > MAX_SESSIONS => {
+                let sessions = f64::from(*sessions);
+                return Err(PlanError::TooMany { sessions, limit: MAX_SESSIONS });
+            }
+            Arrivals::Closed { sessions } => {
+                (0..*sessions).map(|i| planned(&law, seed, Kind::Base, i, None)).collect()
+            }
+            Arrivals::Open(open) => {
+                open.check()?;
+                open.draw(&law, seed)
+            }
+        };
+        Ok(Self { seed, sessions })
+    }
+
+    /// How many specs a closed run needs: its population and a replacement for
+    /// each session that ends, at no more than one end per second. (The fastest
+    /// published cell completes 0.6 sessions/s.)
+    pub fn closed_sessions(population: u32, horizon_s: f64) -> u32 {
+        population.saturating_add(libm::ceil(horizon_s.max(0.0)) as u32)
+    }
+}
+
+impl OpenArrivals {
+    fn check(&self) -> Result<(), PlanError> {
+        positive("rate_per_s", self.rate_per_s)?;
+        positive("horizon_s", self.horizon_s)?;
+        let expected = self.rate_per_s * self.horizon_s;
+        if expected > MAX_SESSIONS {
+            return Err(PlanError::TooMany { sessions: expected, limit: MAX_SESSIONS });
+        }
+        if let Some(cut) = self.cut {
+            positive("cut.rate_per_s", cut.rate_per_s)?;
+            if !(0.0..self.horizon_s).contains(&cut.from_s) {
+                let (from_s, horizon_s) = (cut.from_s, self.horizon_s);
+                return Err(PlanError::CutOutsideHorizon { from_s, horizon_s });
+            }
+            if cut.rate_per_s >= self.rate_per_s {
+                let (before_per_s, after_per_s) = (self.rate_per_s, cut.rate_per_s);
+                return Err(PlanError::CutNotLower { before_per_s, after_per_s });
+            }
+        }
+        self.burst.map_or(Ok(()), |burst| burst.check(self.horizon_s))
+    }
+
+    fn draw(&self, law: &SessionLaw<'_>, seed: u64) -> Vec<PlannedSession> {
+        let base = self.base_times(seed);
+        let burst = self.burst.map(|b| b.times(seed)).unwrap_or_default();
+        let of = |kind, times: Vec<f64>| {
+            times
+                .into_iter()
+                .enumerate()
+                .map(move |(i, t)| planned(law, seed, kind, i as u32, Some(t)))
+        };
+        of(Kind::Base, base).chain(of(Kind::Burst, burst)).collect()
+    }
+
+    /// Poisson arrivals by thinning: each layer is a Poisson stream of
+    /// [`LAYER_RATE_PER_S`] whose points carry a mark, uniform over the layer's
+    /// slice of rates; a point arrives if its mark lies below the rate asked for.
+    fn base_times(&self, seed: u64) -> Vec<f64> {
+        let rate_at = |t: f64| match self.cut {
+            Some(cut) if t >= cut.from_s => cut.rate_per_s,
+            _ => self.rate_per_s,
+        };
+        let layers = libm::ceil(self.rate_per_s / LAYER_RATE_PER_S) as u64;
+        let mut times = Vec::new();
+        for layer in 0..layers {
+            let mut stream = Stream::new(seed, Purpose::BaseArrivals, layer);
+            let floor = layer as f64 * LAYER_RATE_PER_S;
+            let mut t = 0.0;
+            loop {
+                t += stream.exponential(1.0 / LAYER_RATE_PER_S);
+                let mark = floor + LAYER_RATE_PER_S * stream.uniform();
+                let when = sample::microseconds(t);
+                if when >= self.horizon_s {
+                    break;
+                }
+                if mark < rate_at(when) {
+                    times.push(when);
+                }
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        times
+    }
+}
+
+impl Burst {
+    fn check(&self, horizon_s: f64) -> Result<(), PlanError> {
+        if self.sessions == 0 {
+            return Err(PlanError::EmptyBurst);
+        }
+        if f64::from(self.sessions) > MAX_SESSIONS {
+            let sessions = f64::from(self.sessions);
+            return Err(PlanError::TooMany { sessions, limit: MAX_SESSIONS });
+        }
+        positive("burst.length_s", self.length_s)?;
+        let (start_s, end_s) = (self.start_s, self.start_s + self.length_s);
+        if !(start_s >= 0.0 && end_s <= horizon_s) {
+            return Err(PlanError::BurstOutsideHorizon { start_s, end_s, horizon_s });
+        }
+        Ok(())
+    }
+
+    /// The first n arrival times of the draw, in order of time.
+    fn times(&self, seed: u64) -> Vec<f64> {
+        let mut stream = Stream::new(seed, Purpose::BurstArrivals, 0);
+        let mut times: Vec<f64> = (0..self.sessions)
+            .map(|_| sample::microseconds(self.start_s + self.length_s * stream.uniform()))
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+}
+
+fn planned(
+    law: &SessionLaw<'_>,
+    seed: u64,
+    kind: Kind,
+    session: u32,
+    t_arrival_s: Option<f64>,
+) -> PlannedSession {
+    let purpose = match kind {
+        Kind::Base => Purpose::BaseSession,
+        Kind::Burst => Purpose::BurstSession,
+    };
+    let tool_s = law.tool_times(&mut Stream::new(seed, purpose, u64::from(session)));
+    PlannedSession { kind, session, t_arrival_s, tool_s }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), PlanError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(PlanError::NotPositive { name, value })
+    }
+}
+
+#[cfg(test)]
+mod tests;

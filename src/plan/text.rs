@@ -1,0 +1,64 @@
+//! A plan as the text of `plan.csv` (run directory, format 1) and its SHA-256.
+
+use std::fmt::Write as _;
+
+use super::Plan;
+use crate::hash::sha256_hex;
+
+/// The columns of `plan.csv`.
+pub const HEADER: &str = "session,kind,t_arrival,turns,tool_s";
+
+impl Plan {
+    /// The uncompressed `plan.csv`: times with six digits, `\n` line ends.
+    pub fn to_csv(&self) -> String {
+        let turns: usize = self.sessions.iter().map(|s| s.tool_s.len() + 1).sum();
+        let mut text = String::with_capacity(32 * self.sessions.len() + 10 * turns);
+        text.push_str(HEADER);
+        text.push('\n');
+        for planned in &self.sessions {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{},{},", planned.session, planned.kind);
+            if let Some(t) = planned.t_arrival_s {
+                push_seconds(&mut text, t);
+            }
+            let _ = write!(text, ",{},", planned.turns());
+            for (i, tool) in planned.tool_s.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { ";" });
+                push_seconds(&mut text, *tool);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// SHA-256 of [`Plan::to_csv`], in lower-case hexadecimal: `plan_sha256` of
+    /// `meta.json`.
+    pub fn sha256(&self) -> String {
+        sha256_hex(self.to_csv().as_bytes())
+    }
+}
+
+/// A time of whole microseconds with six digits: what `{:.6}` prints, and faster.
+fn push_seconds(text: &mut String, t_s: f64) {
+    let microseconds = libm::round(t_s * 1e6) as u64;
+    let (whole, rest) = (microseconds / 1_000_000, microseconds % 1_000_000);
+    let _ = write!(text, "{whole}.{rest:06}");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::sample::microseconds;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_time_is_printed_with_six_digits_and_read_back_whole(t_s in 0.0_f64..1e7) {
+            let (t_s, mut text) = (microseconds(t_s), String::new());
+            push_seconds(&mut text, t_s);
+            prop_assert_eq!(&text, &format!("{t_s:.6}"));
+            prop_assert_eq!(text.parse::<f64>().unwrap(), t_s);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! A simulated run as a run directory (format 1): times to 0.1 ms, what the
+//! engine and the client recorded, and `config.yaml`, which holds every value
+//! that the bytes depend on.
+//!
+//! Left out, because a simulated run has none: wall clock, host, job, canary.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::{Options, RunSpec, SimRun};
+use crate::client::records::{SessionRecord, TurnRecord};
+use crate::plan::PlannedSession;
+use crate::run::{
+    Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, Rate, RegistrationRef,
+    Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn, TurnStatus,
+};
+use crate::setup::{Arm, Cell, Protocol, Workload};
+
+/// The engine's name in `meta.json`: a simulated run never carries a real engine's.
+pub const ENGINE: &str = "trapcheck-sim";
+
+/// Version of the simulated engine and client. It changes when the same inputs
+/// no longer give the same run, and with it every run's `config.yaml`.
+pub const VERSION: &str = "1";
+
+/// Digits of a second that are kept: 0.1 ms.
+const TICKS_PER_S: f64 = 1e4;
+
+/// What a directory says of a run beside what the simulation gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Label {
+    /// Its name within its campaign.
+    pub run_id: String,
+    /// The registration that binds it, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registration: Option<RegistrationRef>,
+}
+
+/// Everything a simulated run's bytes depend on, in the order it is written.
+#[derive(Debug, Serialize)]
+struct Config<'a> {
+    simulator: &'static str,
+    #[serde(flatten)]
+    label: &'a Label,
+    arm: &'a Arm,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    multiple: Option<f64>,
+    seed: u64,
+    options: &'a Options,
+    cell: Cell,
+    workload: Workload,
+    protocol: Protocol,
+}
+
+/// `config.yaml` of a run: two runs with the same text have the same bytes.
+/// Where values come from is left out, so that a better reference changes no run.
+///
+/// # Errors
+/// A value that YAML cannot hold.
+pub fn config_yaml(spec: &RunSpec<'_>, label: &Label) -> Result<String, serde_yaml::Error> {
+    let none = BTreeMap::new;
+    let text = serde_yaml::to_string(&Config {
+        simulator: VERSION,
+        label,
+        arm: spec.arm,
+        multiple: spec.multiple,
+        seed: spec.seed,
+        options: &spec.options,
+        cell: Cell { sources: none(), ..spec.cell.clone() },
+        workload: Workload { sources: none(), ..spec.workload.clone() },
+        protocol: Protocol { sources: none(), ..spec.protocol.clone() },
+    })?;
+    Ok(format!("# A simulated run, and all it was made from.\n{text}"))
+}
+
+/// The run directory's content.
+pub fn to_run(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run {
+    let plan: Vec<_> = simulated.plan.sessions.iter().map(planned).collect();
+    let times: BTreeMap<(Kind, u32), Option<f64>> =
+        simulated.plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect();
+    let sessions: Vec<_> = simulated
+        .sessions
+        .iter()
+        .map(|s| session(s, times.get(&(s.kind, s.session)).copied().flatten()))
+        .collect();
+    let places: BTreeMap<(Kind, u32), SessionIndex> = simulated
+        .sessions
+        .iter()
+        .zip(0..)
+        .map(|(s, i)| ((s.kind, s.session), SessionIndex(i)))
+        .collect();
+    // A turn or a gate event belongs to a session that arrived.
+    let turns: Vec<_> = simulated
+        .turns
+        .iter()
+        .filter_map(|t| Some(turn(t, *places.get(&(t.kind, t.session))?)))
+        .collect();
+    let gate = simulated
+        .gate
+        .iter()
+        .map(|g| GateEvent {
+            t_s: tick(g.t_s),
+            event: g.event,
+            session: g.session.and_then(|who| places.get(&who).copied()),
+            admitted: g.admitted.into(),
+            gated: g.gated.into(),
+            paused: g.paused.into(),
+        })
+        .collect();
+    let engine = simulated.engine.iter().map(|e| EngineSample { t_s: tick(e.t_s), ..*e }).collect();
+    Run {
+        dir: PathBuf::new(),
+        meta: meta(simulated, spec, label, &sessions, &turns),
+        sessions,
+        turns,
+        engine,
+        gate,
+        plan,
+        sources: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn meta(
+    simulated: &SimRun,
+    spec: &RunSpec<'_>,
+    label: &Label,
+    sessions: &[Session],
+    turns: &[Turn],
+) -> Meta {
+    let cell = spec.cell;
+    let with = |status| sessions.iter().filter(|s| s.status == status).count() as u64;
+    let errors = turns.iter().filter(|t| matches!(t.status, TurnStatus::Error(_))).count();
+    let rate = match simulated.lambda_per_s {
+        None => Rate::default(),
+        Some(lambda) => Rate {
+            multiple: spec.multiple,
+            lambda_ref: Some(cell.lambda_ref_per_s),
+            lambda: Some(lambda),
+        },
+    };
+    Meta {
+        format: 1,
+        run_id: label.run_id.clone(),
+        source: Source::Simulator,
+        cell: cell.name.clone(),
+        engine: crate::run::Engine { name: ENGINE.into(), version: VERSION.into() },
+        model: Some(cell.model.clone()),
+        gpu: Some(Gpu { name: cell.gpu.clone(), memory_mib: None }),
+        pool_tokens: cell.pool_tokens,
+        prefix_caching: spec.arm.prefix_caching(),
+        arm: spec.arm.name().into(),
+        seed: spec.seed,
+        rate,
+        population: spec.arm.population().map(u64::from),
+        duration_s: simulated.horizon_s,
+        horizon_s: simulated.horizon_s,
+        status: RunStatus::Completed,
+        start_unix: None,
+        end_unix: None,
+        host: None,
+        job_id: None,
+        replica: None,
+        shared_prefix_tokens: Some(0),
+        code: None,
+        registration: label.registration.clone(),
+        gate: gate(simulated, spec.arm),
+        plan_sha256: Some(simulated.plan.sha256()),
+        canary: None,
+        counts: Counts {
+            sessions_arrived: sessions.len() as u64,
+            sessions_completed: with(SessionStatus::Completed),
+            sessions_failed: with(SessionStatus::Failed),
+            turns: turns.len() as u64,
+            request_errors: errors as u64,
+        },
+    }
+}
+
+/// The gate as it was; `None` where the arm has none.
+fn gate(simulated: &SimRun, arm: &Arm) -> Option<Gate> {
+    let (Arm::Capped { cap } | Arm::Rescue { cap, .. }) = *arm else { return None };
+    let first = |kind| simulated.gate.iter().find(|g| g.event == kind).map(|g| tick(g.t_s));
+    Some(Gate {
+        n_cap: cap.into(),
+        engage_s: first(GateEventKind::Engage),
+        release_s: first(GateEventKind::Release),
+    })
+}
+
+fn planned(session: &PlannedSession) -> crate::run::PlannedSession {
+    crate::run::PlannedSession {
+        id: session.session.to_string().into(),
+        kind: session.kind,
+        t_arrival_s: session.t_arrival_s,
+        turns: session.turns().into(),
+        tool_s: session.tool_s.clone(),
+    }
+}
+
+/// A session without a planned arrival (a closed run's) has no `t_planned`: it
+/// starts when another ends.
+fn session(s: &SessionRecord, planned_s: Option<f64>) -> Session {
+    Session {
+        id: s.session.to_string().into(),
+        kind: s.kind,
+        t_planned_s: planned_s.map(|_| tick(s.t_planned_s)),
+        t_admitted_s: s.t_admitted_s.map(tick),
+        t_end_s: s.t_end_s.map(tick),
+        turns_planned: s.turns_planned.into(),
+        turns_done: s.turns_done.into(),
+        gate_wait_s: tick(s.gate_wait_s),
+        pauses: s.pauses.into(),
+        pause_s: tick(s.pause_s),
+        status: s.status,
+    }
+}
+
+fn turn(t: &TurnRecord, session: SessionIndex) -> Turn {
+    let unfinished = t.status == TurnStatus::UnfinishedAtHorizon;
+    Turn {
+        session,
+        number: t.turn.into(),
+        t_ready_s: tick(t.t_ready_s),
+        t_submit_s: tick(t.t_submit_s),
+        t_first_s: t.t_first_s.map(tick),
+        t_end_s: t.t_end_s.map(tick),
+        prompt_tokens: t.prompt_tokens,
+        cached_tokens: t.cached_tokens,
+        completion_tokens: (!unfinished).then_some(t.completion_tokens),
+        tool_s: t.tool_s.map(tick),
+        status: t.status.clone(),
+    }
+}
+
+/// The nearest whole tick: what the files hold, so that reading a run back gives
+/// the run that was written.
+fn tick(t_s: f64) -> f64 {
+    libm::floor(t_s * TICKS_PER_S + 0.5) / TICKS_PER_S
+}
