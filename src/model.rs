@@ -6,6 +6,7 @@ pub mod fifo;
 pub mod numeric;
 pub mod session;
 pub mod tool_time;
+pub mod window;
 
 pub use cost::AllMiss;
 pub use fifo::{ModelF, Regime, Trap};

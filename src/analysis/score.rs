@@ -228,7 +228,7 @@ fn load_of(
         Some(file) => Load {
             lambda_per_s,
             lambda_ref_per_s: file.registration.lambda_ref_per_s,
-            all_miss_tokens_per_s: file.registration.all_miss_tokens_per_s,
+            all_miss_tokens_per_s: file.registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
         },
         None => Load {
             lambda_per_s,
