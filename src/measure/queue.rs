@@ -1,0 +1,108 @@
+//! The engine's queue over a run: how it ends, how it rises, how long it gets (App. E.3, E.8).
+//!
+//! The engine's own gauge of waiting requests where it reports one; else the requests
+//! that have been sent and have no first token yet, which also counts those being
+//! prefilled and so is never below the gauge.
+
+use crate::run::{Run, TurnStatus};
+use crate::setup::Span;
+use crate::setup::registration::test::Stability;
+
+use super::population::StepFunction;
+use super::stats;
+
+/// Where a queue was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueSource {
+    /// The engine's gauge.
+    Engine,
+    /// The client: requests without a first token.
+    Client,
+}
+
+impl QueueSource {
+    /// The words of the output.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Engine => "engine's waiting requests",
+            Self::Client => "requests without a first token",
+        }
+    }
+}
+
+/// A run's queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueueMeasures {
+    /// Where it was read.
+    pub source: QueueSource,
+    /// Its mean over the end of the run, requests.
+    pub final_mean: f64,
+    /// Its fitted rise over the last part of the run: least-squares slope times the
+    /// length, requests; `None` when there is nothing to fit.
+    pub rise: Option<f64>,
+    /// Its largest value, requests.
+    pub max: f64,
+}
+
+/// Measures the queue of a run that lasted `horizon_s`; `None` when the run is
+/// shorter than that or its queue is unknown.
+pub fn queue(run: &Run, horizon_s: f64, rule: &Stability) -> Option<QueueMeasures> {
+    if run.meta.duration_s < horizon_s - 1e-6 {
+        return None;
+    }
+    let (source, samples) = samples(run)?;
+    let end = |length_s: f64| Span::new(horizon_s - length_s, horizon_s);
+    let inside = |span: Span| -> Vec<(f64, f64)> {
+        // The last sample of a run lies on its end.
+        let held = |t: f64| span.holds(t) || (t - span.end_s).abs() < 1e-6;
+        samples.iter().copied().filter(|s| held(s.0)).collect()
+    };
+    let values = |points: &[(f64, f64)]| points.iter().map(|p| p.1).collect::<Vec<_>>();
+    Some(QueueMeasures {
+        source,
+        final_mean: stats::mean(&values(&inside(end(rule.final_over_s))))?,
+        rise: stats::least_squares(&inside(end(rule.rise_over_s)))
+            .map(|line| line.slope * rule.rise_over_s),
+        max: samples.iter().map(|s| s.1).fold(0.0, f64::max),
+    })
+}
+
+/// The queue over time, sampled.
+fn samples(run: &Run) -> Option<(QueueSource, Vec<(f64, f64)>)> {
+    let gauge: Vec<(f64, f64)> =
+        run.engine.iter().filter_map(|s| s.waiting.map(|w| (s.t_s, w as f64))).collect();
+    if !gauge.is_empty() {
+        return Some((QueueSource::Engine, gauge));
+    }
+    let mut changes = Vec::new();
+    for turn in &run.turns {
+        changes.push((turn.t_submit_s, 1.0));
+        let left = match turn.status {
+            TurnStatus::Ok => turn.t_first_s?,
+            TurnStatus::UnfinishedAtHorizon => continue,
+            TurnStatus::Error(_) => turn.t_end_s.or(run.sessions[turn.session.at()].t_end_s)?,
+        };
+        changes.push((left, -1.0));
+    }
+    let queue = StepFunction::from_changes(changes);
+    let whole = Span::new(0.0, run.meta.duration_s);
+    Some((QueueSource::Client, queue.bin_means(whole, SAMPLE_S.min(run.meta.duration_s / 100.0))))
+}
+
+/// How often the engine's gauges are sampled (App. D), s.
+const SAMPLE_S: f64 = 5.0;
+
+/// Mean share of the pool that admitted requests hold over `span` (App. D: SGLang's
+/// used and not evictable tokens, vLLM's cache usage), by sample; `None` without samples.
+pub fn pool_occupancy(run: &Run, span: Span) -> Option<f64> {
+    let shares: Option<Vec<f64>> = run
+        .engine
+        .iter()
+        .filter(|s| span.holds(s.t_s))
+        .map(|s| {
+            let total = s.kv_total_tokens.unwrap_or(run.meta.pool_tokens);
+            s.kv_used_tokens.map(|used| used as f64 / total as f64)
+        })
+        .collect();
+    stats::mean(&shares?)
+}
