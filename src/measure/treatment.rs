@@ -71,6 +71,18 @@ impl Treatment {
     }
 }
 
+impl Treatment {
+    /// Whether tool calls were slowed in `during` and to beyond its middle, so that a
+    /// shorter slowdown is not taken for a longer one.
+    pub fn slowed_during(&self, during: Span) -> bool {
+        self.slowed.is_some_and(|s| {
+            let inside = s.span_s.start_s >= during.start_s - LATENESS_S
+                && s.span_s.end_s < during.end_s + LATENESS_S;
+            inside && s.span_s.end_s > during.middle_s()
+        })
+    }
+}
+
 fn refused(run: &Run) -> Option<Refused> {
     let times: Vec<f64> = run
         .sessions
@@ -141,6 +153,17 @@ mod tests {
         assert!(short.is(Dose::StopS, 600.0) && !short.is(Dose::StopS, 3600.0));
         let long = stopped(1803.0, 5390.0);
         assert!(!long.is(Dose::StopS, 600.0) && long.is(Dose::StopS, 3600.0));
+    }
+
+    #[test]
+    fn a_slowdown_of_900_s_is_not_taken_for_one_of_1800_s() {
+        let slowed = |end_s| Treatment {
+            slowed: Some(Slowed { calls: 700, delay_s: 30.0, span_s: Span::new(1201.0, end_s) }),
+            ..stopped(0.0, 1.0)
+        };
+        let (short, long) = (Span::new(1200.0, 2100.0), Span::new(1200.0, 3000.0));
+        assert!(slowed(2098.0).slowed_during(short) && !slowed(2098.0).slowed_during(long));
+        assert!(!slowed(2998.0).slowed_during(short) && slowed(2998.0).slowed_during(long));
     }
 
     #[test]

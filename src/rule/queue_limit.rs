@@ -93,7 +93,7 @@ mod tests {
             token_hit: Some(token_hit),
             stock_collapsed: Some(stock),
         };
-        judge(&run, &RULE)
+        judge(&run, &rule())
     }
 
     #[test]
@@ -113,9 +113,9 @@ mod tests {
     fn the_published_runs_are_consistent_on_their_two_informative_seeds() {
         let runs =
             [(0, run(165.0, 0.59, true)), (1, run(184.0, 0.42, true)), (2, run(120.0, 0.82, true))];
-        assert_eq!(decide(&runs, &RULE).word, "CONSISTENT");
+        assert_eq!(decide(&runs, &rule()).word, "CONSISTENT");
         let collapsed = [(0, run(165.0, 0.59, true)), (1, run(184.0, 0.0, true))];
-        assert_eq!(decide(&collapsed, &RULE).word, "NOT CONSISTENT");
-        assert_eq!(decide(&runs[1..], &RULE).word, "not decidable");
+        assert_eq!(decide(&collapsed, &rule()).word, "NOT CONSISTENT");
+        assert_eq!(decide(&runs[1..], &rule()).word, "not decidable");
     }
 }

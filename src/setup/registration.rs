@@ -6,6 +6,7 @@
 
 pub mod after;
 pub mod filled;
+pub mod inputs;
 pub mod rescue;
 pub mod test;
 pub mod trap;

@@ -50,6 +50,7 @@ fn basin(expect: [(f64, Option<Expected>); 3]) -> EndpointTest {
     EndpointTest {
         arm: "burst".into(),
         dose: Dose::BurstSessions,
+        during_s: None,
         doses: expect.map(|(dose, expect)| ExpectedDose { dose, expect, trapped: false }).to_vec(),
         stuck_control: None,
         endpoints: Endpoints::default(),

@@ -230,6 +230,9 @@ pub struct EndpointTest {
     pub arm: String,
     /// What varies.
     pub dose: Dose,
+    /// When a slowdown lasts; runs slowed at other times are other tests'.
+    #[serde(default)]
+    pub during_s: Option<Span>,
     /// The doses.
     pub doses: Vec<ExpectedDose>,
     /// The arm whose same-seed run must be STUCK for a seed to count (SHED), if any.
@@ -285,9 +288,11 @@ pub struct ThreeWayTest {
 }
 
 /// LPM-INF (App. E.8).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueLimitTest {
+    /// The cell with the stock order, whose same-seed BURST runs are the controls.
+    pub stock_cell: String,
     /// Requests waiting beyond which the stock order falls back (128): a seed
     /// whose queue never exceeds it says nothing.
     pub queue_limit: u64,
