@@ -68,11 +68,14 @@ pub fn fill(
         rates.iter().map(|rate| drain(*rate, cap.mu_per_s, lambda_ref, &rule)).collect()
     });
     let paired = PairedThresholds::default();
-    let threshold = |rate: &f64| paired.slope_factor * (rate - 1.0) * lambda_ref;
+    let threshold = |rate: &f64| undusted(paired.slope_factor * (rate - 1.0) * lambda_ref);
     let filled = Filled {
         window: (window.lower, window.upper),
         upper_edge,
-        margin_band: window::margin_band(&window, &rule),
+        margin_band: {
+            let (above, below) = window::margin_band(&window, &rule);
+            (undusted(above), undusted(below))
+        },
         rates_by_formula: rates.clone(),
         peak: cap.map(|c| Peak {
             sessions: c.peak_sessions,
@@ -81,7 +84,7 @@ pub fn fill(
         }),
         cap_ambiguous: cap.is_some_and(|c| c.ambiguous),
         drain_fits_up_to: cap
-            .map(|c| window::largest_feasible_multiple(c.mu_per_s, lambda_ref, &rule)),
+            .map(|c| undusted(window::largest_feasible_multiple(c.mu_per_s, lambda_ref, &rule))),
         slope_thresholds_per_s: rates.iter().map(threshold).collect(),
         predictions: predictions(),
         kill_conditions: kill_conditions(),
@@ -106,6 +109,7 @@ pub fn fill(
         seeds: inputs.seeds.clone(),
         hardware: inputs.hardware.clone(),
         controls_of: Vec::new(),
+        restates_sha256: inputs.restates_sha256.clone(),
         test: Test::Paired,
         rule: paired,
         filled: Some(filled),
@@ -150,10 +154,14 @@ fn placed(window: &Window, rule: &FillRule, reasons: &mut Vec<String>) -> Vec<f6
         match window::rates(window, &one) {
             Ok(placed) => rates.extend(placed),
             Err(why) => {
-                if let Incomplete::OutsideBand { rate, .. } = why {
+                if let Incomplete::OutsideBand { rate, above, below } = why {
                     rates.push(rate);
+                    reasons.push(format!(
+                        "the rate {rate:.2} lambda_ref lies outside the margin band ({above:.2}, {below:.2})"
+                    ));
+                } else {
+                    reasons.push(why.to_string());
                 }
-                reasons.push(why.to_string());
             }
         }
     }
@@ -163,7 +171,16 @@ fn placed(window: &Window, rule: &FillRule, reasons: &mut Vec<String>) -> Vec<f6
 
 fn drain(rate: f64, mu_at_cap: f64, lambda_ref: f64, rule: &FillRule) -> Drain {
     let predicted_s = window::predicted_drain_s(mu_at_cap, rate * lambda_ref, rule);
-    Drain { rate, predicted_s, fits: predicted_s.is_some_and(|s| s <= rule.drain_limit_s) }
+    Drain {
+        rate,
+        predicted_s: predicted_s.map(undusted),
+        fits: predicted_s.is_some_and(|s| s <= rule.drain_limit_s),
+    }
+}
+
+/// Without the dust of binary fractions, for a file that people read.
+fn undusted(x: f64) -> f64 {
+    (x * 1e9).round() / 1e9
 }
 
 fn warnings(

@@ -5,8 +5,7 @@
 //! prefilled and so is never below the gauge.
 
 use crate::run::{Run, TurnStatus};
-use crate::setup::Span;
-use crate::setup::registration::test::Stability;
+use crate::setup::{Protocol, Span};
 
 use super::population::StepFunction;
 use super::stats;
@@ -35,36 +34,44 @@ impl QueueSource {
 pub struct QueueMeasures {
     /// Where it was read.
     pub source: QueueSource,
-    /// Its mean over the end of the run, requests.
+    /// Its mean over the end of the window, requests.
     pub final_mean: f64,
-    /// Its fitted rise over the last part of the run: least-squares slope times the
-    /// length, requests; `None` when there is nothing to fit.
+    /// Its fitted rise over the window: least-squares slope times the length, requests;
+    /// `None` when there is nothing to fit.
     pub rise: Option<f64>,
     /// Its largest value, requests.
     pub max: f64,
 }
 
-/// Measures the queue of a run that lasted `horizon_s`; `None` when the run is
-/// shorter than that or its queue is unknown.
-pub fn queue(run: &Run, horizon_s: f64, rule: &Stability) -> Option<QueueMeasures> {
-    if run.meta.duration_s < horizon_s - 1e-6 {
+/// Measures the queue of a from-empty run over the window of its protocol; `None` when
+/// the run ended before that did, or its queue is unknown.
+pub fn queue(run: &Run, protocol: &Protocol) -> Option<QueueMeasures> {
+    let window = protocol.e0b.window_s;
+    if run.meta.duration_s < window.end_s - 1e-6 {
         return None;
     }
     let (source, samples) = samples(run)?;
-    let end = |length_s: f64| Span::new(horizon_s - length_s, horizon_s);
     let inside = |span: Span| -> Vec<(f64, f64)> {
         // The last sample of a run lies on its end.
         let held = |t: f64| span.holds(t) || (t - span.end_s).abs() < 1e-6;
         samples.iter().copied().filter(|s| held(s.0)).collect()
     };
-    let values = |points: &[(f64, f64)]| points.iter().map(|p| p.1).collect::<Vec<_>>();
+    let last = inside(window.last(protocol.bins.hit_s.min(window.length_s())));
     Some(QueueMeasures {
         source,
-        final_mean: stats::mean(&values(&inside(end(rule.final_over_s))))?,
-        rise: stats::least_squares(&inside(end(rule.rise_over_s)))
-            .map(|line| line.slope * rule.rise_over_s),
-        max: samples.iter().map(|s| s.1).fold(0.0, f64::max),
+        final_mean: stats::mean(&last.iter().map(|s| s.1).collect::<Vec<_>>())?,
+        rise: stats::least_squares(&inside(window)).map(|line| line.slope * window.length_s()),
+        max: largest(&samples),
     })
+}
+
+/// The longest queue of a run of any arm, requests; `None` when it is unknown.
+pub fn longest_queue(run: &Run) -> Option<f64> {
+    samples(run).map(|(_, samples)| largest(&samples))
+}
+
+fn largest(samples: &[(f64, f64)]) -> f64 {
+    samples.iter().map(|s| s.1).fold(0.0, f64::max)
 }
 
 /// The queue over time, sampled.

@@ -31,7 +31,7 @@ pub struct Registration {
     /// What its verdicts are worth.
     pub status: Status,
     /// Why it has that status, for readers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     /// The cell it is for.
     pub cell: String,
@@ -55,6 +55,10 @@ pub struct Registration {
     /// Registrations whose runs may serve as this test's controls, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controls_of: Vec<String>,
+    /// SHA-256 of files that this one restates: a run bound to one of them is judged by
+    /// this registration, and not decisively, because the bytes are not those it was bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restates_sha256: Vec<String>,
     /// The kind of test, with the kind's own thresholds.
     #[serde(default)]
     pub test: Test,
@@ -149,6 +153,13 @@ impl RegistrationFile {
         let registration: Registration = yaml::parse(path, text)?;
         registration.check().map_err(|message| ConfigError::new(path, message))?;
         Ok(Self { path: path.into(), sha256: sha256_hex(&bytes), registration })
+    }
+}
+
+impl RegistrationFile {
+    /// Whether this is a restatement of the file with that hash.
+    pub fn restates(&self, sha256: &str) -> bool {
+        self.registration.restates_sha256.iter().any(|s| s == sha256)
     }
 }
 

@@ -66,6 +66,7 @@ fn inputs(cell: &str) -> FillInputs {
             monotone: true,
         },
         seeds: vec![0, 1, 2],
+        restates_sha256: Vec::new(),
         sources: Default::default(),
     }
 }
@@ -157,11 +158,14 @@ fn h200_300k_comes_out_incomplete_because_its_rates_fall_outside_the_band() {
     let registration = filled(&inputs("h200-300k"));
     let fill = of(&registration);
     assert_eq!(fill.rates_by_formula, [1.1, 1.2]);
-    assert_eq!(fill.margin_band.1, 0.9 * 1.3);
+    assert_eq!(fill.margin_band, (1.1, 1.17));
     assert_eq!((registration.status, registration.rates.len()), (Status::Incomplete, 0));
     let because = registration.because.unwrap();
-    assert!(because.contains("1.1 lambda_ref lies outside"), "{because}");
-    assert!(because.contains("1.2 lambda_ref lies outside"), "{because}");
+    assert!(
+        because.contains("1.10 lambda_ref lies outside the margin band (1.10, 1.17)"),
+        "{because}"
+    );
+    assert!(because.contains("1.20 lambda_ref lies outside"), "{because}");
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub struct FillInputs {
     /// The seeds to register.
     #[serde(default)]
     pub seeds: Vec<u64>,
+    /// SHA-256 of a file that the fill restates, if any.
+    #[serde(default)]
+    pub restates_sha256: Vec<String>,
     /// Where each value comes from.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,

@@ -97,29 +97,22 @@ impl Default for Quorum {
     }
 }
 
-/// When a from-empty run is stable (App. E.3).
+/// When a from-empty run is stable (App. E.3). The rise is fitted over the protocol's
+/// from-empty window (its last 1500 s); the queue at the end is the mean over the last
+/// bin of that window as wide as a hit bin (100 s; inferred: the printed final queues
+/// are not whole numbers, so they are means).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stability {
     /// The queue at the end stays below this, requests.
     pub final_queue_below: f64,
-    /// The fitted rise of the queue over the last part is at most this, requests.
+    /// The fitted rise of the queue over the window is at most this, requests.
     pub rise_at_most: f64,
-    /// Length of that last part, s.
-    pub rise_over_s: f64,
-    /// The queue at the end is its mean over the last so many seconds. Inferred:
-    /// the printed final queues are not whole numbers, so they are means.
-    pub final_over_s: f64,
 }
 
 impl Default for Stability {
     fn default() -> Self {
-        Self {
-            final_queue_below: 50.0,
-            rise_at_most: 10.0,
-            rise_over_s: 1500.0,
-            final_over_s: 60.0,
-        }
+        Self { final_queue_below: 50.0, rise_at_most: 10.0 }
     }
 }
 
