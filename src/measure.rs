@@ -5,6 +5,7 @@
 //! No thresholds here: rules have those.
 
 pub mod bins;
+pub mod burst;
 pub mod gap;
 pub mod goodput;
 pub mod plan_identity;

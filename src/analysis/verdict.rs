@@ -9,16 +9,21 @@
 mod after;
 mod decide;
 mod evidence;
+#[cfg(test)]
+mod made_up;
+#[cfg(test)]
+mod tests;
 mod trap;
 
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::measure::rescue::RescueMeasures;
 use crate::rule::{Clause, Labelled, Outcome, RateVerdict};
 use crate::run::{LoadOptions, Meta, Problem, Run, SourceFile};
 use crate::setup::registration::Status;
-use crate::setup::{Configs, RegistrationFile};
+use crate::setup::{Cell, Configs, Protocol, RegistrationFile, Workload};
 
 use super::score::Binding;
 use evidence::{Evidence, Role};
@@ -49,6 +54,8 @@ pub struct VerdictRun {
     pub role: &'static str,
     /// Its label; `None` where it was not judged.
     pub labelled: Option<Labelled>,
+    /// What was measured for a rescue test, if this is one.
+    pub rescue: Option<RescueMeasures>,
     /// Checks that are reported and do not decide.
     pub secondary: Vec<Clause>,
     /// How it stands to the registration.
@@ -81,6 +88,9 @@ pub struct Verdict {
 struct Context<'a> {
     file: &'a RegistrationFile,
     configs: &'a Configs,
+    cell: &'a Cell,
+    workload: &'a Workload,
+    protocol: &'a Protocol,
 }
 
 /// Judges the runs in `dirs` under a registration; `done` is called once per run.
@@ -94,11 +104,11 @@ pub fn verdict(
     options: &LoadOptions,
     done: impl Fn() + Sync,
 ) -> Result<Verdict, VerdictError> {
-    let cell = &file.registration.cell;
-    if configs.of_cell(cell).is_none() {
-        return Err(VerdictError::NoCell { path: file.path.clone(), cell: cell.clone() });
-    }
-    let context = Context { file, configs };
+    let name = &file.registration.cell;
+    let Some((cell, workload, protocol)) = configs.of_cell(name) else {
+        return Err(VerdictError::NoCell { path: file.path.clone(), cell: name.clone() });
+    };
+    let context = Context { file, configs, cell, workload, protocol };
     let read: Vec<(&Path, Result<Evidence, Vec<Problem>>)> = dirs
         .par_iter()
         .map(|dir| {
@@ -160,6 +170,10 @@ fn combine(
             meta: e.meta,
             sources: e.sources,
             labelled,
+            rescue: match e.extra {
+                evidence::Extra::Rescue { rescue, .. } => rescue,
+                _ => None,
+            },
             secondary,
             binding: e.binding,
             set_aside: e.set_aside,
@@ -201,5 +215,6 @@ fn not_decisive(status: Status, counted: &[&Evidence]) -> Option<String> {
         return Some(format!("the registration is {}", status.word()));
     }
     let unbound: Vec<_> = counted.iter().filter(|e| !e.binding.is_decisive()).collect();
-    (!unbound.is_empty()).then(|| format!("{} of {} runs are not bound to it", unbound.len(), counted.len()))
+    (!unbound.is_empty())
+        .then(|| format!("{} of {} runs are not bound to it", unbound.len(), counted.len()))
 }

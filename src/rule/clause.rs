@@ -96,6 +96,24 @@ impl Comparison {
         }
     }
 
+    /// The condition in words, or, for one that failed, what is true instead.
+    pub fn words(&self, failed: bool) -> String {
+        let number = |x: f64| {
+            let text = format!("{x:.4}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        };
+        match (*self, failed) {
+            (Self::Above(x), false) | (Self::AtMost(x), true) => format!("> {}", number(x)),
+            (Self::Below(x), false) | (Self::AtLeast(x), true) => format!("< {}", number(x)),
+            (Self::AtLeast(x), false) | (Self::Below(x), true) => format!(">= {}", number(x)),
+            (Self::AtMost(x), false) | (Self::Above(x), true) => format!("<= {}", number(x)),
+            (Self::Within(low, high), _) => {
+                let word = if failed { "outside" } else { "in" };
+                format!("{word} [{}, {}]", number(low), number(high))
+            }
+        }
+    }
+
     /// The size that a margin is measured against, so that clauses compare.
     pub fn scale(&self) -> f64 {
         match *self {
@@ -136,6 +154,14 @@ mod tests {
         assert_eq!(holds(Comparison::AtLeast(0.5)), [false, true, true]);
         assert_eq!(holds(Comparison::Below(0.5)), [true, false, false]);
         assert_eq!(holds(Comparison::AtMost(0.5)), [true, true, false]);
+    }
+
+    #[test]
+    fn a_failed_condition_is_said_as_what_is_true_instead() {
+        assert_eq!(Comparison::Above(0.8).words(false), "> 0.8");
+        assert_eq!(Comparison::Above(0.8).words(true), "<= 0.8");
+        assert_eq!(Comparison::AtMost(10.0).words(true), "> 10");
+        assert_eq!(Comparison::Within(0.85, 1.15).words(true), "outside [0.85, 1.15]");
     }
 
     #[test]

@@ -83,8 +83,14 @@ pub fn decide(runs: &[(u64, Labelled)], rule: &QueueLimitTest) -> Outcome {
 mod tests {
     use super::*;
 
-    const RULE: QueueLimitTest =
-        QueueLimitTest { queue_limit: 128, collapsed_token_hit_below: 0.05, informative_seeds: 2 };
+    fn rule() -> QueueLimitTest {
+        QueueLimitTest {
+            stock_cell: "sglang-lpm".into(),
+            queue_limit: 128,
+            collapsed_token_hit_below: 0.05,
+            informative_seeds: 2,
+        }
+    }
 
     fn run(queue_max: f64, token_hit: f64, stock: bool) -> Labelled {
         let run = QueueLimitRun {

@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use crate::analysis::score::Binding;
 use crate::measure::goodput::{SessionTime, UnloadedTurns, session_times};
-use crate::measure::mechanism_inputs::alarms;
 use crate::measure::plan_identity::{PlanIdentity, plan_identity};
-use crate::measure::queue::{QueueMeasures, pool_occupancy, queue};
+use crate::measure::queue::{QueueMeasures, longest_queue, pool_occupancy, queue};
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures};
-use crate::measure::rolling::{Rolled, follow_up_hits};
+use crate::measure::rolling::{Rolled, follow_up_hits, mean_first_token_s};
 use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::trigger::{TriggerMeasures, trigger};
 use crate::measure::{RunMeasures, Share, measure, population, span};
+use crate::rule::mechanism::{detector_alarms, engine_alarms};
 use crate::rule::state::{Load, RunState, judge};
 use crate::run::{Meta, Run, RunStatus, SourceFile};
-use crate::setup::registration::Test;
-use crate::setup::registration::test::{Dose, Stability};
+use crate::setup::registration::{Status, Test};
 use crate::setup::{Protocol, Span};
 
 use super::Context;
@@ -60,7 +59,6 @@ pub struct Evidence {
     pub state: Option<RunState>,
     pub plan: PlanIdentity,
     pub burst_start_s: f64,
-    pub end_s: f64,
     pub extra: Extra,
 }
 
@@ -69,15 +67,35 @@ pub struct Evidence {
 pub enum Extra {
     None,
     /// The queue from empty, and the base arrivals over the whole run in lambda_ref.
-    Queue { queue: Option<QueueMeasures>, realized: f64 },
-    Rescue { rescue: Option<RescueMeasures>, control: Option<ControlMeasures> },
-    Cut { slope_per_s: Option<f64>, sign_slopes: Vec<Option<f64>>, plan_rate_per_s: f64 },
+    Queue {
+        queue: Option<QueueMeasures>,
+        realized: f64,
+    },
+    Rescue {
+        rescue: Option<RescueMeasures>,
+        control: Option<ControlMeasures>,
+    },
+    Cut {
+        slope_per_s: Option<f64>,
+        sign_slopes: Vec<Option<f64>>,
+        plan_rate_per_s: f64,
+    },
     Mirror(MirrorMeasures),
-    QueueLimit { queue_max: Option<f64>, token_hit: Option<f64> },
-    Mechanism { kv_usage: Option<f64>, detector: Vec<f64>, engine: Option<Vec<f64>> },
+    QueueLimit {
+        queue_max: Option<f64>,
+        token_hit: Option<f64>,
+    },
+    Mechanism {
+        kv_usage: Option<f64>,
+        detector: Vec<f64>,
+        engine: Option<Vec<f64>>,
+    },
     Rolling(Vec<Rolled<Share>>),
     Trigger(Option<TriggerMeasures>),
-    Goodput { sessions: Vec<SessionTime>, unloaded: UnloadedTurns },
+    Goodput {
+        sessions: Vec<SessionTime>,
+        unloaded: UnloadedTurns,
+    },
 }
 
 /// The mirror test's measurements.
@@ -114,12 +132,9 @@ impl Evidence {
 /// Measures a run for the registration's test.
 pub fn gather(run: Run, context: &Context<'_>) -> Evidence {
     let registration = &context.file.registration;
-    // A control may be of another cell than the test's; without a file it has no windows.
-    let protocol = context
-        .configs
-        .of_cell(&run.meta.cell)
-        .or_else(|| context.configs.of_cell(&registration.cell))
-        .map_or_else(|| fallback(context), |(_, _, protocol)| protocol);
+    // A control may be of another cell than the test's, with a protocol of its own.
+    let protocol =
+        context.configs.of_cell(&run.meta.cell).map_or(context.protocol, |(_, _, own)| own);
     let measures = measure(&run, protocol);
     let load = run.meta.rate.lambda.map(|lambda_per_s| Load {
         lambda_per_s,
@@ -135,7 +150,6 @@ pub fn gather(run: Run, context: &Context<'_>) -> Evidence {
         state: load.map(|load| judge(&measures, load, &registration.rule)),
         plan: plan_identity(&run),
         burst_start_s: protocol.paired.burst.start_s,
-        end_s: protocol.paired.window_s.end_s,
         dir: run.dir,
         meta: run.meta,
         sources: run.sources,
@@ -149,13 +163,6 @@ pub fn gather(run: Run, context: &Context<'_>) -> Evidence {
     }
 }
 
-/// The caller has checked that the registration's cell is there; the first protocol
-/// stands in so that this cannot fail.
-fn fallback<'a>(context: &Context<'a>) -> &'a Protocol {
-    // `verdict` refuses a registration whose cell has no protocol before any run is read.
-    context.configs.protocols.values().next().unwrap_or_else(|| unreachable!())
-}
-
 /// How a run stands to the registration. A control may be bound to one that the
 /// registration names.
 fn bind(meta: &Meta, context: &Context<'_>) -> Binding {
@@ -165,16 +172,28 @@ fn bind(meta: &Meta, context: &Context<'_>) -> Binding {
     };
     if bound.sha256 == context.file.sha256 {
         return match registration.status {
-            crate::setup::registration::Status::Filled => Binding::Bound(registration.name.clone()),
+            Status::Filled => Binding::Bound(registration.name.clone()),
             status => Binding::NotDecisive(registration.name.clone(), status),
         };
     }
+    if context.file.restates(&bound.sha256) {
+        return Binding::Restated(registration.name.clone());
+    }
     match context.configs.bound_by(&bound.sha256).map(|file| &file.registration) {
         Some(parent) if registration.controls_of.contains(&parent.name) => match parent.status {
-            crate::setup::registration::Status::Filled => Binding::Bound(parent.name.clone()),
+            Status::Filled => Binding::Bound(parent.name.clone()),
             status => Binding::NotDecisive(parent.name.clone(), status),
         },
-        _ => Binding::Elsewhere(bound.sha256.clone()),
+        _ => {
+            let restated = context.configs.registrations.values().find(|file| {
+                file.restates(&bound.sha256)
+                    && registration.controls_of.contains(&file.registration.name)
+            });
+            restated.map_or_else(
+                || Binding::Elsewhere(bound.sha256.clone()),
+                |file| Binding::Restated(file.registration.name.clone()),
+            )
+        }
     }
 }
 
@@ -184,8 +203,8 @@ fn unusable(meta: &Meta, role: Role, binding: &Binding, context: &Context<'_>) -
         return None;
     }
     let registration = &context.file.registration;
-    let controls_elsewhere =
-        matches!(binding, Binding::Bound(name) if *name != registration.name) && role == Role::Subject;
+    let controls_elsewhere = matches!(binding, Binding::Bound(name) if *name != registration.name)
+        && role == Role::Subject;
     if matches!(binding, Binding::Elsewhere(_)) || controls_elsewhere {
         return Some(binding.words());
     }
@@ -212,8 +231,8 @@ fn extra(
     let registration = &context.file.registration;
     let lambda_ref = registration.lambda_ref_per_s;
     let whole = Span::new(0.0, run.meta.duration_s);
-    let from_empty = |rule: &Stability| Extra::Queue {
-        queue: queue(run, protocol.e0b.horizon_s, rule),
+    let from_empty = || Extra::Queue {
+        queue: queue(run, protocol),
         realized: span::base_arrivals_per_s(run, whole) / lambda_ref,
     };
     let reached = |end_s: f64| run.meta.duration_s >= end_s - 1e-6;
@@ -221,8 +240,7 @@ fn extra(
     let bin_s = protocol.bins.backlog_s;
     match &registration.test {
         Test::Paired | Test::Endpoints(_) | Test::ThreeWay(_) | Test::TrapLaw(_) => Extra::None,
-        Test::Edge(test) => from_empty(&test.stability),
-        Test::Replicate(test) => from_empty(&test.stability),
+        Test::Edge(_) | Test::Replicate(_) => from_empty(),
         Test::Rescue(rule) => Extra::Rescue {
             rescue: rescue::rescue(run, rule, protocol.paired.window_s.end_s),
             control: rescue::control(run, rule, protocol.paired.window_s.end_s),
@@ -256,15 +274,17 @@ fn extra(
             })
         }
         Test::QueueLimit(_) => Extra::QueueLimit {
-            queue_max: queue(run, run.meta.duration_s, &Stability::default()).map(|q| q.max),
+            queue_max: longest_queue(run),
             token_hit: span::token_hit_fraction(run, measures.window_span),
         },
         Test::Mechanism(rule) => {
-            let (detector, engine) = alarms(run, rule);
+            let hits = follow_up_hits(run, 0.0, rule.detector_over_s, rule.every_s);
+            let waits = mean_first_token_s(run, 0.0, rule.engine_over_s, rule.every_s);
+            let known = run.turns.iter().any(|t| t.t_first_s.is_some());
             Extra::Mechanism {
                 kv_usage: pool_occupancy(run, measures.window_span),
-                detector,
-                engine,
+                detector: detector_alarms(&hits, rule),
+                engine: known.then(|| engine_alarms(&waits, rule)),
             }
         }
         Test::Persistence(rule) => {
@@ -294,13 +314,4 @@ fn intervention(run: &Run, treatment: &Treatment) -> Option<f64> {
     let engaged = run.meta.gate.and_then(|g| g.engage_s).filter(|t| *t > 0.0);
     let stopped = treatment.refused.map(|r| r.span_s.start_s);
     [engaged, stopped].into_iter().flatten().min_by(f64::total_cmp)
-}
-
-/// Whether the run has a trigger at all.
-pub fn has_trigger(treatment: &Treatment, dose: Option<Dose>) -> bool {
-    match dose {
-        Some(Dose::ToolDelayS) => treatment.slowed.is_some(),
-        Some(_) => treatment.burst_sessions > 0,
-        None => treatment.slowed.is_some() || treatment.burst_sessions > 0,
-    }
 }
