@@ -4,12 +4,19 @@
 //! verdicts, and rendered here: csv, JSON and Markdown come from the same cells,
 //! with the same stated digits.
 
+pub mod arm_counts;
+pub mod burst;
 pub mod calibration;
+pub mod client_cost;
 pub mod closed_curve;
 pub mod from_empty;
+pub mod loop_variables;
 pub mod paired;
+pub mod paired_ranges;
+pub mod rescue;
 pub mod runs;
 pub mod trap_check;
+pub mod verdict;
 
 use std::fmt::Write as _;
 

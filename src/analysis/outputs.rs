@@ -203,6 +203,11 @@ impl Evaluated {
             TableKind::Calibration => table::calibration::table(runs, configs),
             TableKind::ClosedCurve => table::closed_curve::table(runs, configs),
             TableKind::FromEmpty => table::from_empty::table(runs),
+            TableKind::PairedRanges => table::paired_ranges::table(runs),
+            TableKind::ArmCounts => table::arm_counts::table(runs),
+            TableKind::Burst => table::burst::table(runs),
+            TableKind::ClientCost => table::client_cost::table(runs),
+            TableKind::LoopVariables => table::loop_variables::table(runs),
         };
         self.analysis
             .tables

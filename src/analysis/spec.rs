@@ -55,6 +55,16 @@ pub enum TableKind {
     ClosedCurve,
     /// Runs from an empty engine.
     FromEmpty,
+    /// The paired test's arms as ranges over seeds (Table 7).
+    PairedRanges,
+    /// How many runs of each arm are in which state, and the sign test over seeds.
+    ArmCounts,
+    /// Runs around the burst: hits before it, backlog after it, the last hit, the drain.
+    Burst,
+    /// What clients paid.
+    ClientCost,
+    /// Gap, turnover time and their ratio (Table 10).
+    LoopVariables,
 }
 
 /// A figure to draw.
