@@ -79,7 +79,7 @@ pub fn rescue(run: &Run, rule: &RescueTest, end_s: f64) -> Option<RescueMeasures
     let engaged_s =
         of(GateEventKind::Engage).next().map(|e| e.t_s).or(gate.and_then(|g| g.engage_s));
     let released_s =
-        of(GateEventKind::Release).last().map(|e| e.t_s).or(gate.and_then(|g| g.release_s));
+        of(GateEventKind::Release).next_back().map(|e| e.t_s).or(gate.and_then(|g| g.release_s));
     let whole = super::whole(run);
     Some(RescueMeasures {
         before: share::follow_up_hits(

@@ -48,8 +48,11 @@ mod tests {
         assert_eq!(crossing(&[(10.0, 0.5), (20.0, 0.0)], 0.5), Some(10.0));
     }
 
-    /// Table 20: pool, measured, Lu et al.'s reading, our frozen crossing.
-    const TABLE_20: [(f64, f64, f64, f64); 8] = [
+    /// Pool, measured, Lu et al.'s reading, our frozen crossing.
+    type Line = (f64, f64, f64, f64);
+
+    /// Table 20.
+    const TABLE_20: [Line; 8] = [
         (150_000.0, 16.5, 16.1, 16.9),
         (300_000.0, 32.2, 32.2, 31.5),
         (600_000.0, 60.1, 64.3, 60.0),
@@ -76,7 +79,7 @@ mod tests {
     fn the_errors_over_seven_cells_are_the_published_ones() {
         let without_300k: Vec<_> =
             TABLE_20.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, row)| *row).collect();
-        let error = |of: &dyn Fn(&(f64, f64, f64, f64)) -> f64| {
+        let error = |of: &dyn Fn(&Line) -> f64| {
             mean_error(&without_300k.iter().map(|r| (r.1, of(r))).collect::<Vec<_>>()).unwrap()
         };
         assert_eq!(format!("{:.1}", error(&|r| r.2)), "4.7");

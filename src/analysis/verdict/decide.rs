@@ -142,11 +142,11 @@ pub fn decide(context: &Context<'_>, evidence: &[Evidence]) -> Judged {
 }
 
 /// The counted runs of a role that hold their place alone, and what was set aside.
-pub fn placed<'a>(
-    evidence: &'a [Evidence],
+pub fn placed(
+    evidence: &[Evidence],
     role: Role,
     place: impl Fn(&Evidence) -> String,
-) -> (Vec<(usize, &'a Evidence)>, Vec<String>) {
+) -> (Vec<(usize, &Evidence)>, Vec<String>) {
     let claims = evidence
         .iter()
         .enumerate()

@@ -275,7 +275,9 @@ fn extra(
         }
         Test::QueueLimit(_) => Extra::QueueLimit {
             queue_max: longest_queue(run),
-            token_hit: span::token_hit_fraction(run, measures.window_span),
+            token_hit: reached(measures.window_span.end_s)
+                .then(|| span::token_hit_fraction(run, measures.window_span))
+                .flatten(),
         },
         Test::Mechanism(rule) => {
             let hits = follow_up_hits(run, 0.0, rule.detector_over_s, rule.every_s);

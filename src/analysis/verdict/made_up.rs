@@ -83,7 +83,7 @@ fn add(run: &mut Run, like: &MadeUp, kind: Kind, i: u64, arrival_s: f64) {
     // of the burst.
     let stays = trapped.filter(|span| match kind {
         Kind::Base => i % 10 < 3,
-        Kind::Burst => span.end_s.is_finite() && i % 2 == 0,
+        Kind::Burst => span.end_s.is_finite() && i.is_multiple_of(2),
     });
     let planned_tool_s = 1.0;
     run.plan.push(PlannedSession {
@@ -129,7 +129,7 @@ fn add(run: &mut Run, like: &MadeUp, kind: Kind, i: u64, arrival_s: f64) {
             number,
             t_ready_s: t,
             t_submit_s: t,
-            t_first_s: served.then(|| end_s - 0.1),
+            t_first_s: served.then_some(end_s - 0.1),
             t_end_s: served.then_some(end_s),
             prompt_tokens,
             cached_tokens: served.then_some(cached),

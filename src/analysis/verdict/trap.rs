@@ -314,7 +314,7 @@ pub fn trap_law(rule: &TrapLawTest, context: &Context<'_>, evidence: &[Evidence]
             Some(trapped(e).map_or_else(Labelled::unmeasurable, |run| trap_law::judge(&run, rule)))
         }
     });
-    let places: BTreeSet<String> = evidence.iter().map(|e| group(e)).collect();
+    let places: BTreeSet<String> = evidence.iter().map(group).collect();
     let groups: Vec<_> = places
         .iter()
         .filter_map(|place| {
