@@ -3,8 +3,8 @@
 //!
 //! A run counts only where it belongs: its cell, arm, rate and seed are the
 //! registration's, and it is bound to it by hash. A run bound to another registration
-//! is set aside by name. A run bound to none votes only where no bound run does, and
-//! then the verdict is not decisive.
+//! is set aside by name, unless the test is one that looks at other tests' runs. A run
+//! bound to none votes only where no bound run does. Neither ever decides.
 
 mod after;
 mod decide;

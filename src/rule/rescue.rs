@@ -91,9 +91,9 @@ fn valid(run: &RescueMeasures, hardware: Option<bool>, rule: &RescueTest) -> Vec
             Comparison::Above(rule.valid_outstanding_above),
         ),
     ];
-    if let Some(registered) = hardware {
-        let is = f64::from(u8::from(registered));
-        clauses.push(Clause::new("registered hardware", "", Some(is), Comparison::AtLeast(1.0)));
+    // The right hardware has no margin to speak of: it is said only where it is wrong.
+    if hardware == Some(false) {
+        clauses.push(Clause::new("registered hardware", "", Some(0.0), Comparison::AtLeast(1.0)));
     }
     clauses
 }

@@ -205,7 +205,8 @@ fn unusable(meta: &Meta, role: Role, binding: &Binding, context: &Context<'_>) -
     let registration = &context.file.registration;
     let controls_elsewhere = matches!(binding, Binding::Bound(name) if *name != registration.name)
         && role == Role::Subject;
-    if matches!(binding, Binding::Elsewhere(_)) || controls_elsewhere {
+    let belongs = !matches!(binding, Binding::Elsewhere(_)) && !controls_elsewhere;
+    if !belongs && !registration.test.of_other_tests() {
         return Some(binding.words());
     }
     if meta.status == RunStatus::Failed {

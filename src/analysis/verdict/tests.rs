@@ -228,6 +228,15 @@ fn the_edge_is_the_largest_rate_without_a_queue() {
 }
 
 #[test]
+fn an_analysis_of_other_tests_runs_takes_them_as_they_are_bound_and_decides_nothing() {
+    let bound_to = Some("f".repeat(64));
+    let runs = [MadeUp { bound_to, ..MadeUp::new("burst", 0).trapped() }];
+    let verdict = judged("trigger-burst", &runs);
+    assert_eq!((verdict.outcome.word.as_str(), verdict.decisive), ("OUTLIVES", false));
+    assert!(verdict.runs[0].binding.words().starts_with("bound to another registration"));
+}
+
+#[test]
 fn what_is_made_after_the_outcome_is_never_decisive() {
     let runs: Vec<_> = (0..2)
         .flat_map(|seed| [MadeUp::new("burst", seed).trapped(), MadeUp::new("noburst", seed)])

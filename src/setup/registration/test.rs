@@ -70,6 +70,19 @@ impl Test {
         }
     }
 
+    /// Whether it looks at runs that were made for other tests: those may be bound to
+    /// another registration, and are then judged without deciding anything.
+    pub const fn of_other_tests(&self) -> bool {
+        matches!(
+            self,
+            Self::TrapLaw(_)
+                | Self::Mechanism(_)
+                | Self::Persistence(_)
+                | Self::Trigger(_)
+                | Self::Goodput(_)
+        )
+    }
+
     /// Whether it needs a cap: only then must a FILLED registration state one.
     pub const fn needs_cap(&self) -> bool {
         matches!(self, Self::Paired | Self::Rescue(_))
