@@ -129,6 +129,23 @@ fn the_real_rescue_is_rescued_and_one_seed_decides_nothing() {
 }
 
 #[test]
+fn a_verdict_is_written_as_csv_too() {
+    let out = tempfile::tempdir().unwrap();
+    let file = "configs/registrations/vllm-cpu-rescue.yaml";
+    let dir = out.path().to_str().unwrap();
+    trapcheck(&["verdict", "--out", dir, file, "results/vllm-cpu"]).assert().code(0);
+    let lines = |name: &str| {
+        let text = std::fs::read_to_string(out.path().join(name)).unwrap();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(lines("verdict.csv")[1].starts_with("vllm-cpu-rescue,EXPLORATORY,rescue,engine,test,"));
+    assert_eq!(lines("verdict_runs.csv").len(), 8);
+    let rescue = lines("rescue.csv");
+    assert_eq!(rescue.len(), 2);
+    assert!(rescue[1].contains(",RESCUED,20,"), "{}", rescue[1]);
+}
+
+#[test]
 fn a_registration_that_cannot_be_read_is_bad_input() {
     trapcheck(&["verdict", "configs/registrations/none.yaml", "results/vllm-cpu"]).assert().code(2);
     trapcheck(&["verdict", "configs/registrations/vllm-cpu.yaml", "src"]).assert().code(2);

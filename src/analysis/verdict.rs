@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::measure::rescue::RescueMeasures;
+use crate::measure::rescue::{ControlAfter, RescueMeasures};
 use crate::rule::{Clause, Labelled, Outcome, RateVerdict};
 use crate::run::{LoadOptions, Meta, Problem, Run, SourceFile};
 use crate::setup::registration::Status;
@@ -56,6 +56,8 @@ pub struct VerdictRun {
     pub labelled: Option<Labelled>,
     /// What was measured for a rescue test, if this is one.
     pub rescue: Option<RescueMeasures>,
+    /// Its BURST and its NOBURST control over the interval after its release.
+    pub controls_after: [Option<ControlAfter>; 2],
     /// Checks that are reported and do not decide.
     pub secondary: Vec<Clause>,
     /// How it stands to the registration.
@@ -163,8 +165,9 @@ fn combine(
         .extend(unreadable.iter().map(|(dir, p)| format!("{}: {}", dir.display(), first(p))));
     let runs = evidence
         .into_iter()
-        .zip(judged.labels.into_iter().zip(judged.secondary))
-        .map(|(e, (labelled, secondary))| VerdictRun {
+        .zip(judged.labels.into_iter().zip(judged.secondary).zip(judged.controls_after))
+        .map(|(e, ((labelled, secondary), controls_after))| VerdictRun {
+            controls_after,
             role: e.role.word(),
             dir: e.dir,
             meta: e.meta,

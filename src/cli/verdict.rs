@@ -1,12 +1,13 @@
 //! `trapcheck verdict`: how a registered test comes out, and which clause decided each run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
+use crate::files::write_beside;
 use crate::rule::{Clause, Labelled};
 use crate::run::{LoadOptions, find_runs};
 use crate::setup::{Configs, RegistrationFile};
@@ -35,6 +36,9 @@ pub struct Args {
     /// How to print; csv has one row per run
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Also write verdict.csv, verdict_runs.csv and, for a rescue test, rescue.csv here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Folder of cells, protocols, workloads and registrations
     #[arg(long, value_name = "DIR", default_value = "configs")]
     configs: PathBuf,
@@ -61,6 +65,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
     let verdict = verdict(&file, &found.runs, &configs, &options, || bar.inc(1))?;
     bar.finish_and_clear();
+    if let Some(out) = &args.out {
+        write(out, &verdict)?;
+    }
     output::print(&match args.format {
         Format::Table => as_text(&verdict),
         Format::Json => serde_json::to_string_pretty(&as_json(&verdict))? + "\n",
@@ -74,6 +81,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let all_read = verdict.unreadable.is_empty() && found.problems.is_empty();
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {
+    let tables = [
+        table::verdict::outcome(verdict),
+        table::verdict::runs(verdict),
+        table::rescue::table(verdict),
+    ];
+    // Every test has an outcome and runs; only a rescue test has rescue rows.
+    for table in tables.iter().filter(|t| !t.rows.is_empty()) {
+        let path = out.join(format!("{}.csv", table.name));
+        write_beside(&path, table.to_csv().as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
 }
 
 fn as_text(verdict: &Verdict) -> String {

@@ -65,6 +65,39 @@ pub struct AfterRelease {
 pub struct ControlMeasures {
     /// Follow-up hits from t_on to the end.
     pub since_engage: Share,
+    /// Completions of follow-ups, s, and whether each hit; in order of time.
+    follow_ups: Vec<(f64, Option<bool>)>,
+    /// Its outstanding work.
+    outstanding: StepFunction,
+}
+
+/// A control over the interval after its rescue run's release (Table 8).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ControlAfter {
+    /// Follow-up hits.
+    pub follow_up_hits: Share,
+    /// Mean outstanding, sessions.
+    pub outstanding_mean: f64,
+}
+
+impl ControlMeasures {
+    /// A control with these follow-up hits and nothing else, for a rule's tests.
+    #[cfg(test)]
+    pub fn with_hits(since_engage: Share) -> Self {
+        Self {
+            since_engage,
+            follow_ups: Vec::new(),
+            outstanding: StepFunction::from_changes(Vec::new()),
+        }
+    }
+
+    /// What it did over `span`.
+    pub fn over(&self, span: Span) -> ControlAfter {
+        let mut follow_up_hits = Share::default();
+        let inside = self.follow_ups.iter().filter(|(t, _)| span.holds(*t));
+        inside.for_each(|(_, hit)| follow_up_hits.count(*hit));
+        ControlAfter { follow_up_hits, outstanding_mean: self.outstanding.mean_over(span) }
+    }
 }
 
 /// Measures a rescue run to `end_s`; `None` when it ended before that.
@@ -145,7 +178,19 @@ fn empty_before(run: &Run, released_s: f64) -> Option<f64> {
 
 /// Measures a control to `end_s`; `None` when it ended before that.
 pub fn control(run: &Run, rule: &RescueTest, end_s: f64) -> Option<ControlMeasures> {
-    (run.meta.duration_s >= end_s - 1e-6).then(|| ControlMeasures {
+    if run.meta.duration_s < end_s - 1e-6 {
+        return None;
+    }
+    let mut follow_ups: Vec<(f64, Option<bool>)> = run
+        .turns
+        .iter()
+        .filter(|turn| turn.is_follow_up())
+        .filter_map(|turn| turn.served_at_s().map(|t| (t, share::is_hit(turn))))
+        .collect();
+    follow_ups.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(ControlMeasures {
         since_engage: share::follow_up_hits(run, Span::new(rule.engage_s, end_s)),
+        follow_ups,
+        outstanding: population::outstanding(run),
     })
 }

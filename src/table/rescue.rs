@@ -1,4 +1,5 @@
-//! The rescue runs one by one (Table 9), from a rescue test's verdict.
+//! The rescue runs one by one, with their controls over the same interval after the
+//! release (Tables 8 and 9), from a rescue test's verdict.
 
 use crate::analysis::verdict::{Verdict, VerdictRun};
 
@@ -21,6 +22,10 @@ const COLUMNS: &[Column] = &[
     Column { name: "follow_up_hit_fraction_after", unit: "" },
     Column { name: "lowest_tile_after", unit: "" },
     Column { name: "outstanding_mean_after_sessions", unit: "sessions" },
+    Column { name: "burst_follow_up_hit_fraction_after", unit: "" },
+    Column { name: "burst_outstanding_mean_after_sessions", unit: "sessions" },
+    Column { name: "noburst_follow_up_hit_fraction_after", unit: "" },
+    Column { name: "noburst_outstanding_mean_after_sessions", unit: "sessions" },
 ];
 
 /// The table; empty for a verdict on another kind of test.
@@ -41,7 +46,7 @@ fn row(run: &VerdictRun) -> Option<Row> {
         values?.into_iter().min_by(f64::total_cmp)
     });
     let key = run.dir.display().to_string();
-    let cells = vec![
+    let mut cells = vec![
         Cell::text(&key),
         Cell::text(run.meta.source.word()),
         Cell::optional(run.meta.rate.multiple, 2),
@@ -59,5 +64,12 @@ fn row(run: &VerdictRun) -> Option<Row> {
         after.map_or(Cell::Empty, |_| Cell::known(lowest, 3)),
         Cell::optional(after.map(|a| a.outstanding_mean), 1),
     ];
+    for control in &run.controls_after {
+        cells.push(match control {
+            Some(control) => Cell::known(control.follow_up_hits.value(), 3),
+            None => Cell::Empty,
+        });
+        cells.push(Cell::optional(control.map(|c| c.outstanding_mean), 1));
+    }
     Some(Row { key, cells, sources: run.sources.clone() })
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::measure::rescue::ControlAfter;
 use crate::measure::treatment::Treatment;
 use crate::rule::endpoint::{self, DoseRun, Endpoint};
 use crate::rule::pairing::{PairedRun, pair};
@@ -24,6 +25,8 @@ use super::{Context, after, trap};
 pub struct Judged {
     pub labels: Vec<Option<Labelled>>,
     pub secondary: Vec<Vec<Clause>>,
+    /// For a rescue run, its BURST and NOBURST controls after its release.
+    pub controls_after: Vec<[Option<ControlAfter>; 2]>,
     pub outcome: Outcome,
 }
 
@@ -33,6 +36,7 @@ impl Judged {
         Self {
             labels: vec![None; runs],
             secondary: vec![Vec::new(); runs],
+            controls_after: vec![[None; 2]; runs],
             outcome: Outcome::new("", "", Vec::new()),
         }
     }

@@ -192,6 +192,15 @@ fn a_rescue_is_paired_with_controls_of_the_same_plan() {
     let verdict = judged("r1", &r1());
     assert_eq!(verdict.outcome.word, "PASS", "{:?} {:?}", verdict.outcome, labels(&verdict));
     assert!(verdict.outcome.notes[0].starts_with("no session of a counted run failed"));
+    let [burst, noburst] = verdict.runs[0].controls_after.map(Option::unwrap);
+    assert_eq!(
+        (burst.follow_up_hits.value(), noburst.follow_up_hits.value()),
+        (Some(0.0), Some(1.0))
+    );
+    assert!(burst.outstanding_mean > 50.0 && noburst.outstanding_mean < 5.0);
+    let table = crate::table::rescue::table(&verdict);
+    assert_eq!(table.rows.len(), 6);
+    assert!(table.rows.iter().all(|r| r.cells.len() == table.columns.len()));
     let mut runs = r1();
     // A control of another length of burst is another plan.
     runs[1].seed = 7;

@@ -92,6 +92,15 @@ pub fn rescue(rule: &RescueTest, context: &Context<'_>, evidence: &[Evidence]) -
             .collect()
     };
     let (bursts, nobursts) = (of("burst"), of("noburst"));
+    for (i, e) in &subjects {
+        let Extra::Rescue { rescue: Some(rescue), .. } = &e.extra else { continue };
+        let Some(after) = &rescue.after else { continue };
+        let over = |control: Option<&(usize, &Evidence)>| match &control?.1.extra {
+            Extra::Rescue { control: Some(control), .. } => Some(control.over(after.span)),
+            _ => None,
+        };
+        judged.controls_after[*i] = [over(bursts.get(&key(e))), over(nobursts.get(&key(e)))];
+    }
     let seeds: Vec<RescueSeed> = subjects
         .iter()
         .map(|(_, e)| {

@@ -124,7 +124,7 @@ fn the_run_must_be_recovered_at_its_end() {
 #[test]
 fn a_control_is_stuck_below_a_fifth_unless_it_recovered_at_the_end() {
     let control = |hits, last: LastMeasures| {
-        let control = ControlMeasures { since_engage: thousandths(hits) };
+        let control = ControlMeasures::with_hits(thousandths(hits));
         judge_control(&control, &last, &RescueTest::default(), &PairedThresholds::default()).label
     };
     let bad_end = LastMeasures { hits: thousandths(0), outstanding_mean: 220.0, ..good_end() };
