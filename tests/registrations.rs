@@ -1,6 +1,8 @@
 //! What a user is promised of registrations and verdicts, on the command line and on
 //! the real runs in results/vllm-cpu.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;

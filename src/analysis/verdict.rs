@@ -55,7 +55,7 @@ pub struct VerdictRun {
     /// Its label; `None` where it was not judged.
     pub labelled: Option<Labelled>,
     /// What was measured for a rescue test, if this is one.
-    pub rescue: Option<RescueMeasures>,
+    pub rescue: Option<Box<RescueMeasures>>,
     /// Its BURST and its NOBURST control over the interval after its release.
     pub controls_after: [Option<ControlAfter>; 2],
     /// Checks that are reported and do not decide.

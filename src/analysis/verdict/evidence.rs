@@ -72,8 +72,8 @@ pub enum Extra {
         realized: f64,
     },
     Rescue {
-        rescue: Option<RescueMeasures>,
-        control: Option<ControlMeasures>,
+        rescue: Option<Box<RescueMeasures>>,
+        control: Option<Box<ControlMeasures>>,
     },
     Cut {
         slope_per_s: Option<f64>,
@@ -243,8 +243,8 @@ fn extra(
         Test::Paired | Test::Endpoints(_) | Test::ThreeWay(_) | Test::TrapLaw(_) => Extra::None,
         Test::Edge(_) | Test::Replicate(_) => from_empty(),
         Test::Rescue(rule) => Extra::Rescue {
-            rescue: rescue::rescue(run, rule, protocol.paired.window_s.end_s),
-            control: rescue::control(run, rule, protocol.paired.window_s.end_s),
+            rescue: rescue::rescue(run, rule, protocol.paired.window_s.end_s).map(Box::new),
+            control: rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new),
         },
         Test::Cut(test) => {
             let backlog = backlog();
