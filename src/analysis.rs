@@ -2,14 +2,17 @@
 //!
 //! [`score`] reads, measures and judges runs in parallel, one at a time per
 //! thread; [`spec`] is what a file in `analysis/` says; [`outputs`] makes its
-//! tables and figures; [`draw`] turns scored runs into a figure's input. Results are in order of path, whatever the threads did.
+//! tables and figures; [`draw`] turns scored runs into a figure's input. Results are in order of path,
+//! whatever the threads did.
 
 pub mod draw;
+pub mod fill;
 pub mod outputs;
 pub mod replay;
 pub mod score;
 pub mod spec;
 pub mod theory_tables;
+pub mod verdict;
 
 pub use score::{Binding, Scored, ScoredRun, Scoring};
 pub use spec::Analysis;

@@ -17,8 +17,10 @@ pub mod plan;
 pub mod progress;
 pub mod project;
 pub mod provenance;
+pub mod register;
 pub mod score;
 pub mod simulate;
+pub mod verdict;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,6 +55,9 @@ pub struct Cli {
 enum Command {
     Inspect(inspect::Args),
     Score(score::Args),
+    Verdict(verdict::Args),
+    #[command(subcommand)]
+    Register(register::Command),
     Calibrate(calibrate::Args),
     Derive(derive::Args),
     Figures(figures::Args),
@@ -77,6 +82,8 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
     match &cli.command {
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),
+        Command::Verdict(args) => verdict::run(args),
+        Command::Register(command) => register::run(command),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Derive(args) => derive::run(args),
         Command::Figures(args) => figures::run(args),

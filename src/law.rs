@@ -1,7 +1,9 @@
-//! A run against model F: the calibration of a cell from a cache-off run, and the
+//! A run against model F: the calibration of a cell from a cache-off run, the fill of a
+//! registration from a calibration, and the
 //! trap check of a stuck run (App. B).
 
 pub mod calibrate;
+pub mod fill;
 pub mod iteration;
 pub mod trap_check;
 

@@ -5,10 +5,20 @@
 //! No thresholds here: rules have those.
 
 pub mod bins;
+pub mod burst;
 pub mod gap;
+pub mod goodput;
+pub mod plan_identity;
 pub mod population;
+pub mod queue;
+pub mod rescue;
+pub mod rolling;
 pub mod share;
+pub mod span;
 pub mod stats;
+pub mod tiles;
+pub mod treatment;
+pub mod trigger;
 pub mod window;
 
 pub use share::Share;

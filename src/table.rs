@@ -5,15 +5,22 @@
 //! with the same stated digits.
 
 pub mod answers;
+pub mod arm_counts;
+pub mod burst;
 pub mod calibration;
+pub mod client_cost;
 pub mod closed_curve;
 pub mod from_empty;
+pub mod loop_variables;
 pub mod model_values;
 pub mod paired;
+pub mod paired_ranges;
+pub mod rescue;
 pub mod runs;
 pub mod sim_against_engine;
 pub mod theory;
 pub mod trap_check;
+pub mod verdict;
 
 use std::fmt::Write as _;
 

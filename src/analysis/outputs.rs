@@ -250,6 +250,11 @@ impl Evaluated {
                 let replay = replay_runs(runs, configs, self.registration.as_ref());
                 table::sim_against_engine::table(replay.as_ref())
             }
+            TableKind::PairedRanges => table::paired_ranges::table(runs),
+            TableKind::ArmCounts => table::arm_counts::table(runs),
+            TableKind::Burst => table::burst::table(runs),
+            TableKind::ClientCost => table::client_cost::table(runs),
+            TableKind::LoopVariables => table::loop_variables::table(runs),
         })
     }
 

@@ -6,11 +6,12 @@ use rayon::prelude::*;
 
 use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::{TrapCheck, trap_checks};
+use crate::measure::burst::{BurstMeasures, around_burst};
 use crate::measure::{RunMeasures, measure};
 use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
 use crate::rule::state::{Load, RunState, judge};
 use crate::run::{LoadOptions, Meta, Problem, Run, Source, SourceFile};
-use crate::setup::registration::Status;
+use crate::setup::registration::{Status, Test};
 use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
 /// How a run stands to the registration it is judged by.
@@ -20,6 +21,8 @@ pub enum Binding {
     Bound(String),
     /// It carries the hash of this registration, whose verdicts are not decisive.
     NotDecisive(String, Status),
+    /// It carries the hash of a file that this registration restates.
+    Restated(String),
     /// It carries no hash; it is judged by this registration of its cell, exploratory.
     Unbound(String),
     /// It carries a hash that no registration here has.
@@ -39,6 +42,7 @@ impl Binding {
         match self {
             Self::Bound(name) => format!("bound to {name}"),
             Self::NotDecisive(name, status) => format!("bound to {name} ({})", status.word()),
+            Self::Restated(name) => format!("bound to the file that {name} restates"),
             Self::Unbound(name) => format!("exploratory: not bound, judged by {name}"),
             Self::Elsewhere(hash) => {
                 format!("bound to another registration ({}...)", hash.get(..12).unwrap_or(hash))
@@ -61,6 +65,9 @@ pub struct ScoredRun {
     pub notes: Vec<Problem>,
     /// What was measured.
     pub measures: RunMeasures,
+    /// The same around the protocol's burst; `None` for closed, cache-off and from-empty
+    /// runs, and runs that end before it.
+    pub burst: Option<BurstMeasures>,
     /// How it stands to a registration.
     pub binding: Binding,
     /// What it was judged against; `None` for runs without a rate of their own.
@@ -157,6 +164,7 @@ fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Score
     let rule = registration.map_or_else(PairedThresholds::default, |r| r.registration.rule);
     let load = load_of(&run.meta, registration, cell.lambda_ref_per_s);
     let judged_arm = !matches!(run.meta.arm.as_str(), "closed" | "e0a" | "e0b");
+    let burst = judged_arm.then(|| around_burst(&run, protocol)).flatten();
     let state = match (load, registration) {
         (Some(load), Some(_)) if judged_arm => Some(judge(&measures, load, &rule)),
         _ => None,
@@ -179,6 +187,7 @@ fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Score
         sources: run.sources,
         notes: run.notes,
         measures,
+        burst,
         binding,
         load,
         state,
@@ -194,8 +203,7 @@ fn bind<'a>(
     configs: &'a Configs,
     forced: Option<&'a RegistrationFile>,
 ) -> (Binding, Option<&'a RegistrationFile>) {
-    let of_cell = || configs.registrations.values().find(|r| r.registration.cell == meta.cell);
-    let judged_by = forced.or_else(of_cell);
+    let judged_by = forced.or_else(|| configs.paired_of_cell(&meta.cell));
     let Some(bound) = &meta.registration else {
         let binding =
             judged_by.map_or(Binding::None, |r| Binding::Unbound(r.registration.name.clone()));
@@ -213,7 +221,10 @@ fn bind<'a>(
             };
             (binding, Some(file))
         }
-        None => (Binding::Elsewhere(bound.sha256.clone()), judged_by),
+        None => match judged_by.filter(|file| file.restates(&bound.sha256)) {
+            Some(file) => (Binding::Restated(file.registration.name.clone()), Some(file)),
+            None => (Binding::Elsewhere(bound.sha256.clone()), judged_by),
+        },
     }
 }
 
@@ -227,7 +238,7 @@ fn load_of(
         Some(file) => Load {
             lambda_per_s,
             lambda_ref_per_s: file.registration.lambda_ref_per_s,
-            all_miss_tokens_per_s: file.registration.all_miss_tokens_per_s,
+            all_miss_tokens_per_s: file.registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
         },
         None => Load {
             lambda_per_s,
@@ -264,10 +275,14 @@ impl Scoring {
     /// The paired verdict under one registration; `None` without runs of the test.
     pub fn verdict_of(&self, file: &RegistrationFile) -> Option<CellVerdict> {
         let registration = &file.registration;
+        if registration.test != Test::Paired {
+            return None;
+        }
         let judged_by = |run: &ScoredRun| match &run.binding {
-            Binding::Bound(name) | Binding::NotDecisive(name, _) | Binding::Unbound(name) => {
-                *name == registration.name
-            }
+            Binding::Bound(name)
+            | Binding::NotDecisive(name, _)
+            | Binding::Restated(name)
+            | Binding::Unbound(name) => *name == registration.name,
             Binding::Elsewhere(_) | Binding::None => false,
         };
         let voters: Vec<&ScoredRun> = self

@@ -76,6 +76,16 @@ pub enum TableKind {
     ModelCrossings,
     /// The simulator's predictions of an engine's runs.
     SimAgainstEngine,
+    /// The paired test's arms as ranges over seeds (Table 7).
+    PairedRanges,
+    /// How many runs of each arm are in which state, and the sign test over seeds.
+    ArmCounts,
+    /// Runs around the burst: hits before it, backlog after it, the last hit, the drain.
+    Burst,
+    /// What clients paid.
+    ClientCost,
+    /// Gap, turnover time and their ratio (Table 10).
+    LoopVariables,
 }
 
 /// A figure to draw.

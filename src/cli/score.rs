@@ -298,6 +298,10 @@ fn needs(clause: &Clause) -> String {
         (Comparison::Above(x), _) => format!("> {}", fixed(x, 4)),
         (Comparison::Below(x), Some(false)) => format!(">= {}", fixed(x, 4)),
         (Comparison::Below(x), _) => format!("< {}", fixed(x, 4)),
+        (Comparison::AtLeast(x), Some(false)) => format!("< {}", fixed(x, 4)),
+        (Comparison::AtLeast(x), _) => format!(">= {}", fixed(x, 4)),
+        (Comparison::AtMost(x), Some(false)) => format!("> {}", fixed(x, 4)),
+        (Comparison::AtMost(x), _) => format!("<= {}", fixed(x, 4)),
         (Comparison::Within(low, high), holds) => {
             let word = if holds == Some(false) { "outside" } else { "in" };
             format!("{word} [{}, {}]", fixed(low, 2), fixed(high, 2))

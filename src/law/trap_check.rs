@@ -120,6 +120,16 @@ pub fn trap_checks(
         .collect()
 }
 
+/// Model F with a cell's own calibration, and the prompt of each turn, tokens.
+///
+/// # Errors
+/// The cell's costs do not give a model.
+pub fn model_f(cell: &Cell, workload: &Workload) -> Result<(ModelF, Vec<f64>), ModelError> {
+    let costs = AllMiss::of(cell, workload)?;
+    let means = SessionMeans::of(workload);
+    Ok((ModelF::new(&costs.costs_s, &means.survival)?, means.prompt_tokens))
+}
+
 /// The factor by which the run worked faster than the cell's costs say: the cost
 /// of the turns it completed, all missing, over the time it took. `None` when a
 /// turn lies beyond the workload's last.

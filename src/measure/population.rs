@@ -52,6 +52,13 @@ impl StepFunction {
         })
     }
 
+    /// Its changes inside `span`: when, and to which value.
+    pub fn changes(&self, span: Span) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let first = self.times_s.partition_point(|t| *t < span.start_s);
+        let last = self.times_s.partition_point(|t| *t < span.end_s);
+        (first..last).map(|i| (self.times_s[i], self.values[i]))
+    }
+
     /// Its mean over `span`, by time.
     pub fn mean_over(&self, span: Span) -> f64 {
         let area: f64 = self.pieces(span).map(|(from, to, value)| value * (to - from)).sum();

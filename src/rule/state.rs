@@ -1,7 +1,7 @@
 //! The state of one run under the paired test: TRAPPED, RECOVERED, DRAINING or
 //! INDETERMINATE, in that order of precedence (App. E.5, Table 6).
 
-use crate::measure::RunMeasures;
+use crate::measure::{LastMeasures, RunMeasures};
 use crate::setup::PairedThresholds;
 
 use super::clause::{Clause, Comparison, all_hold};
@@ -70,7 +70,11 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
         return unmeasurable(format!("it ended before its window [{start}, {end}) s did"));
     };
     let excess = load.lambda_per_s - load.lambda_ref_per_s;
-    let token_ratio = window.uncached_tokens_per_s.map(|rate| rate / load.all_miss_tokens_per_s);
+    // Without the registered all-miss rate the ratio is unknown, not wrong.
+    let token_ratio = window
+        .uncached_tokens_per_s
+        .map(|rate| rate / load.all_miss_tokens_per_s)
+        .filter(|ratio| ratio.is_finite());
     let tolerance = rule.token_rate_tolerance;
     let slope = window.backlog_slope_per_s;
     let trapped = vec![
@@ -93,23 +97,7 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
             Comparison::Above(rule.slope_factor * excess),
         ),
     ];
-    let hit = Clause {
-        // Unknown turns leave it open only when they could turn it.
-        holds: last.hits.is_above(rule.recovered_hit_above),
-        ..Clause::new(
-            "hit fraction, end of the window",
-            "",
-            last.hits.value(),
-            Comparison::Above(rule.recovered_hit_above),
-        )
-    };
-    let outstanding = Clause::new(
-        "outstanding, end of the window",
-        "sessions",
-        Some(last.outstanding_mean),
-        Comparison::Below(rule.recovered_outstanding_below),
-    );
-    let recovered = vec![hit, outstanding];
+    let recovered = recovered(last, rule);
     let draining = vec![Clause::new("backlog slope", "sessions/s", slope, Comparison::Below(0.0))];
     let stuck = window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below);
     let in_order = [
@@ -135,6 +123,23 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
     RunState { state, trapped, recovered, draining, stuck, because }
 }
 
+/// The clauses of RECOVERED over the end of a run's window (Table 6).
+pub fn recovered(last: &LastMeasures, rule: &PairedThresholds) -> Vec<Clause> {
+    vec![
+        Clause::of_share(
+            "hit fraction, end of the window",
+            &last.hits,
+            Comparison::Above(rule.recovered_hit_above),
+        ),
+        Clause::new(
+            "outstanding, end of the window",
+            "sessions",
+            Some(last.outstanding_mean),
+            Comparison::Below(rule.recovered_outstanding_below),
+        ),
+    ]
+}
+
 fn unmeasurable(because: String) -> RunState {
     RunState {
         state: State::Unmeasurable,
@@ -158,7 +163,7 @@ impl RunState {
     pub fn deciding(&self) -> Option<&Clause> {
         let tightest = |clauses: &'_ [Clause]| -> Option<usize> {
             (0..clauses.len()).min_by(|a, b| {
-                let by = |i: usize| relative_margin(&clauses[i]);
+                let by = |i: usize| clauses[i].relative_margin();
                 by(*a).total_cmp(&by(*b))
             })
         };
@@ -168,15 +173,6 @@ impl RunState {
             _ => tightest(&self.trapped).map(|i| &self.trapped[i]),
         }
     }
-}
-
-/// Margin over the threshold's own size, so that clauses compare.
-fn relative_margin(clause: &Clause) -> f64 {
-    let scale = match clause.needs {
-        Comparison::Above(x) | Comparison::Below(x) => x.abs(),
-        Comparison::Within(low, high) => 0.5 * (high - low),
-    };
-    clause.margin().map_or(f64::INFINITY, |m| m / scale.max(f64::MIN_POSITIVE))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::registration::RegistrationFile;
+use super::registration::{RegistrationFile, Test};
 use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
 
@@ -46,6 +46,13 @@ impl Configs {
     pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
         let cell = self.cells.get(name)?;
         Some((cell, self.workloads.get(&cell.workload)?, self.protocols.get(&cell.protocol)?))
+    }
+
+    /// The paired test's registration of a cell; of several the first by name.
+    pub fn paired_of_cell(&self, cell: &str) -> Option<&RegistrationFile> {
+        self.registrations
+            .values()
+            .find(|file| file.registration.cell == cell && file.registration.test == Test::Paired)
     }
 
     /// The registration whose bytes have this hash.

@@ -4,6 +4,13 @@
 //! A run is bound to a registration by the SHA-256 of the file's bytes, which
 //! its `meta.json` carries; the file is hashed as it lies, never re-serialised.
 
+pub mod after;
+pub mod filled;
+pub mod inputs;
+pub mod rescue;
+pub mod test;
+pub mod trap;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
 use crate::hash::sha256_hex;
+
+pub use filled::Filled;
+pub use test::Test;
 
 /// A registration as `configs/registrations/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,21 +31,43 @@ pub struct Registration {
     /// What its verdicts are worth.
     pub status: Status,
     /// Why it has that status, for readers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     /// The cell it is for.
     pub cell: String,
     /// lambda_ref, the all-miss session rate the rule calls lambda_miss, sessions/s.
     pub lambda_ref_per_s: f64,
-    /// The cell's measured all-miss prefill rate, uncached tokens/s.
-    pub all_miss_tokens_per_s: f64,
+    /// The cell's measured all-miss prefill rate, uncached tokens/s; without it no
+    /// clause on the token rate can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_miss_tokens_per_s: Option<f64>,
     /// The rates under test, multiples of `lambda_ref_per_s`.
     pub rates: Vec<f64>,
-    /// n_cap, the gate of the CAPPED arm, sessions.
-    pub cap: u64,
-    /// The thresholds.
+    /// n_cap, the gate of the capped arms, sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<u64>,
+    /// The seeds under test; empty for any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<u64>,
+    /// The GPU its runs must have used, as `meta.json` names it, where that is part of the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<String>,
+    /// Registrations whose runs may serve as this test's controls, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controls_of: Vec<String>,
+    /// SHA-256 of files that this one restates: a run bound to one of them is judged by
+    /// this registration, and not decisively, because the bytes are not those it was bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restates_sha256: Vec<String>,
+    /// The kind of test, with the kind's own thresholds.
+    #[serde(default)]
+    pub test: Test,
+    /// The thresholds of a run's state, which every kind of test shares.
     #[serde(default)]
     pub rule: PairedThresholds,
+    /// How it was filled, where a fill made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Filled>,
     /// Where each value comes from.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
@@ -124,19 +156,37 @@ impl RegistrationFile {
     }
 }
 
+impl RegistrationFile {
+    /// Whether this is a restatement of the file with that hash.
+    pub fn restates(&self, sha256: &str) -> bool {
+        self.registration.restates_sha256.iter().any(|s| s == sha256)
+    }
+}
+
 impl Registration {
-    fn check(&self) -> Result<(), String> {
+    /// Says what is wrong with the values, if anything.
+    ///
+    /// # Errors
+    /// One sentence naming the field and what was expected.
+    pub fn check(&self) -> Result<(), String> {
         let rule = &self.rule;
         let positive = [
             ("lambda_ref_per_s", self.lambda_ref_per_s),
-            ("all_miss_tokens_per_s", self.all_miss_tokens_per_s),
-            ("cap", self.cap as f64),
+            ("all_miss_tokens_per_s", self.all_miss_tokens_per_s.unwrap_or(1.0)),
+            ("cap", self.cap.map_or(1.0, |cap| cap as f64)),
             ("rule.token_rate_tolerance", rule.token_rate_tolerance),
             ("rule.slope_factor", rule.slope_factor),
             ("rule.seeds_passing", rule.seeds_passing as f64),
         ];
         if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
             return Err(format!("{name}: expected a positive number, found {x}"));
+        }
+        let filled = self.status != Status::Incomplete;
+        if filled && self.cap.is_none() && self.test.needs_cap() {
+            return Err(format!("cap: a {} needs one", self.test.words()));
+        }
+        if filled && self.all_miss_tokens_per_s.is_none() && self.test == Test::Paired {
+            return Err("all_miss_tokens_per_s: a paired test needs it".into());
         }
         if let Some(rate) = self.rates.iter().find(|r| **r <= 0.0) {
             return Err(format!("rates: expected positive multiples of lambda_ref, found {rate}"));

@@ -24,7 +24,7 @@ fn a_new_cell_is_made_from_scratch_with_the_names_it_needs() {
     let project = Project::copy();
     let committed = fs::read_to_string(project.path(CELL)).unwrap();
     fs::remove_file(project.path(CELL)).unwrap();
-    fs::remove_file(project.path("configs/registrations/vllm-cpu.yaml")).unwrap();
+    fs::remove_dir_all(project.path("configs/registrations")).unwrap();
     let output = project.trapcheck(&["calibrate", E0A]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--workload NAME"), "{}", stderr(&output));

@@ -69,12 +69,12 @@ fn closed_cell(name: &str, runs: &[&ScoredRun], configs: &Configs) -> ClosedCell
             (!points.is_empty()).then(|| ClosedSeries { kind, label: label.into(), points })
         })
         .collect();
-    let registration = configs.registrations.values().find(|r| r.registration.cell == name);
+    let registration = configs.paired_of_cell(name);
     ClosedCell {
         title: name.into(),
         series,
         lambda_ref_per_s: configs.cells.get(name).map(|cell| cell.lambda_ref_per_s),
-        cap: registration.map(|r| r.registration.cap as u32),
+        cap: registration.and_then(|r| r.registration.cap).map(|cap| cap as u32),
     }
 }
 

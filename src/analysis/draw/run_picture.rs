@@ -65,7 +65,7 @@ fn verdict(run: &ScoredRun) -> String {
     let Some(state) = &run.state else { return "not judged by the paired test".into() };
     let clause = state.deciding().map_or(String::new(), |clause| {
         let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
-        format!(": {} {measured}, {}", clause.quantity, clause.needs_words())
+        format!(": {} {measured}, needs {}", clause.quantity, clause.needs.words(false))
     });
     format!("{}{clause}", state.state.word())
 }

@@ -1,0 +1,258 @@
+//! `trapcheck verdict`: how a registered test comes out, and which clause decided each run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
+use crate::files::write_beside;
+use crate::rule::{Clause, Labelled};
+use crate::run::{LoadOptions, find_runs};
+use crate::setup::{Configs, RegistrationFile};
+use crate::table::{self, Cell, fixed};
+
+use super::output::{self, Format};
+use super::progress;
+
+/// Judge runs by a registration: a label per run, the outcome of the test
+///
+/// Every kind of registered test is judged by the thresholds its file states. Runs that
+/// do not belong, or claim a place twice, are set aside by name. A run bound to another
+/// registration, or to none, never makes a verdict decisive. Exits with 0 whatever the
+/// verdict is; with 2 when a run could not be read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck verdict configs/registrations/vllm-cpu.yaml results/vllm-cpu
+  trapcheck verdict --format json configs/registrations/r1.yaml results/nova > r1.json")]
+pub struct Args {
+    /// The registration's file
+    #[arg(value_name = "REGISTRATION")]
+    registration: PathBuf,
+    /// Run directories, or folders to search for them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// How to print; csv has one row per run
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Also write verdict.csv, verdict_runs.csv and, for a rescue test, rescue.csv here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Folder of cells, protocols, workloads and registrations
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+    /// Leave out a last line that a crash cut off
+    #[arg(long)]
+    drop_cut_off: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A registration or configuration that cannot be used, or no runs.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let configs = Configs::load(&args.configs)?;
+    let file = RegistrationFile::load(&args.registration)?;
+    let found = find_runs(&args.paths);
+    for problem in &found.problems {
+        eprintln!("problem: {problem}");
+    }
+    if found.runs.is_empty() {
+        bail!("no run directory under these paths (a run directory holds a meta.json)");
+    }
+    let bar = progress::bar(found.runs.len(), "judging");
+    let options = LoadOptions { drop_cut_off: args.drop_cut_off };
+    let verdict = verdict(&file, &found.runs, &configs, &options, || bar.inc(1))?;
+    bar.finish_and_clear();
+    if let Some(out) = &args.out {
+        write(out, &verdict)?;
+    }
+    output::print(&match args.format {
+        Format::Table => as_text(&verdict),
+        Format::Json => serde_json::to_string_pretty(&as_json(&verdict))? + "\n",
+        Format::Csv => table::verdict::runs(&verdict).to_csv(),
+    })?;
+    for (dir, problems) in &verdict.unreadable {
+        for problem in problems.iter().take(5) {
+            eprintln!("problem: {problem}");
+        }
+        eprintln!("not judged: {} (trapcheck inspect lists every problem)", dir.display());
+    }
+    let all_read = verdict.unreadable.is_empty() && found.problems.is_empty();
+    Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {
+    let tables = [
+        table::verdict::outcome(verdict),
+        table::verdict::runs(verdict),
+        table::rescue::table(verdict),
+    ];
+    // Every test has an outcome and runs; only a rescue test has rescue rows.
+    for table in tables.iter().filter(|t| !t.rows.is_empty()) {
+        let path = out.join(format!("{}.csv", table.name));
+        write_beside(&path, table.to_csv().as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn as_text(verdict: &Verdict) -> String {
+    let registration = &verdict.registration.registration;
+    let mut out = format!(
+        "{}: {} on {}, {}\n",
+        registration.name,
+        registration.test.words(),
+        registration.cell,
+        registration.status.word()
+    );
+    let worth = match &verdict.not_decisive_because {
+        None => "decisive".to_owned(),
+        Some(why) => format!("not decisive: {why}"),
+    };
+    out += &format!("{}: {}\n({worth})\n", verdict.outcome.word, verdict.outcome.because);
+    if !verdict.sources.is_empty() {
+        out += &format!("runs: {}\n", verdict.sources);
+    }
+    if !verdict.outcome.groups.is_empty() {
+        let rows: Vec<Vec<Cell>> = verdict
+            .outcome
+            .groups
+            .iter()
+            .map(|g| vec![Cell::text(&g.name), Cell::text(&g.verdict), Cell::text(&g.because)])
+            .collect();
+        out += &format!("\n{}", output::grid(&["group", "verdict", "because"], &rows));
+    }
+    let judged: Vec<Vec<Cell>> = in_order(verdict)
+        .into_iter()
+        .map(|run| {
+            vec![
+                Cell::text(&run.meta.arm),
+                Cell::optional(run.meta.rate.multiple, 2),
+                Cell::Count(run.meta.seed),
+                Cell::text(run.labelled.as_ref().map_or("", |l| l.label)),
+                Cell::text(run.labelled.as_ref().map_or(String::new(), decided_by)),
+                Cell::text(short_name(run)),
+            ]
+        })
+        .collect();
+    if !judged.is_empty() {
+        let headings = ["arm", "rate", "seed", "label", "decided by", "run"];
+        out += &format!("\n{}", output::grid(&headings, &judged));
+    }
+    for run in in_order(verdict) {
+        for clause in &run.secondary {
+            let verdict = holds(clause);
+            out += &format!("  {}: {} {verdict}\n", short_name(run), in_words(clause));
+        }
+    }
+    for note in &verdict.outcome.notes {
+        out += &format!("note: {note}\n");
+    }
+    for why in &verdict.outcome.set_aside {
+        out += &format!("not used: {why}\n");
+    }
+    let others = verdict.runs.iter().filter(|run| run.role.is_empty()).count();
+    if others > 0 {
+        out += &format!("{others} runs here are not part of this test\n");
+    }
+    out
+}
+
+/// The labelled runs by arm, rate and seed.
+fn in_order(verdict: &Verdict) -> Vec<&VerdictRun> {
+    let mut runs: Vec<&VerdictRun> =
+        verdict.runs.iter().filter(|run| run.labelled.is_some()).collect();
+    let rate = |run: &VerdictRun| run.meta.rate.multiple.unwrap_or(0.0);
+    runs.sort_by(|a, b| {
+        let by_arm = (a.role != "subject", &a.meta.arm).cmp(&(b.role != "subject", &b.meta.arm));
+        by_arm.then(rate(a).total_cmp(&rate(b))).then(a.meta.seed.cmp(&b.meta.seed))
+    });
+    runs
+}
+
+fn holds(clause: &Clause) -> &'static str {
+    match clause.holds {
+        Some(true) => "holds",
+        Some(false) => "does NOT hold",
+        None => "cannot be told",
+    }
+}
+
+/// The deciding clause: what was measured, what it needed, how far off.
+fn decided_by(labelled: &Labelled) -> String {
+    let clause = labelled.deciding().map(in_words);
+    match (clause, &labelled.because) {
+        (Some(clause), Some(why)) => format!("{clause} ({why})"),
+        (Some(clause), None) => clause,
+        (None, why) => why.clone().unwrap_or_default(),
+    }
+}
+
+fn in_words(clause: &Clause) -> String {
+    let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
+    let needs = clause.needs.words(clause.holds == Some(false));
+    let margin = clause.margin().map_or(String::new(), |m| {
+        let sign = if m < 0.0 { "" } else { "+" };
+        format!(" ({sign}{})", fixed(m, 4))
+    });
+    format!("{} {measured} {needs}{margin}", clause.quantity)
+}
+
+/// The last two folders of a run's path.
+fn short_name(run: &VerdictRun) -> String {
+    let parts: Vec<_> = run.dir.components().rev().take(2).collect();
+    parts.iter().rev().map(|p| p.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+fn as_json(verdict: &Verdict) -> serde_json::Value {
+    let clause = |c: &Clause| {
+        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured,
+               "needs": c.needs.words(false), "holds": c.holds, "margin": c.margin()})
+    };
+    let run = |run: &VerdictRun| {
+        let labelled = run.labelled.as_ref();
+        json!({
+            "run": run.dir.display().to_string(),
+            "source": run.meta.source.word(),
+            "arm": run.meta.arm,
+            "rate_multiple": run.meta.rate.multiple,
+            "seed": run.meta.seed,
+            "role": run.role,
+            "label": labelled.map(|l| l.label),
+            "because": labelled.and_then(|l| l.because.as_ref()),
+            "decided_by": labelled.and_then(|l| l.deciding()).map(clause),
+            "clauses": labelled.map(|l| l.clauses.iter().map(clause).collect::<Vec<_>>()),
+            "secondary": run.secondary.iter().map(clause).collect::<Vec<_>>(),
+            "binding": run.binding.words(),
+            "set_aside": run.set_aside,
+        })
+    };
+    let registration = &verdict.registration.registration;
+    json!({
+        "registration": {
+            "name": registration.name,
+            "file": verdict.registration.path.display().to_string(),
+            "sha256": verdict.registration.sha256,
+            "status": registration.status.word(),
+            "test": registration.test.words(),
+            "cell": registration.cell,
+        },
+        "outcome": {
+            "verdict": verdict.outcome.word,
+            "because": verdict.outcome.because,
+            "decisive": verdict.decisive,
+            "not_decisive_because": verdict.not_decisive_because,
+            "sources": verdict.sources,
+            "groups": verdict.outcome.groups.iter()
+                .map(|g| json!({"group": g.name, "verdict": g.verdict, "because": g.because}))
+                .collect::<Vec<_>>(),
+            "notes": verdict.outcome.notes,
+            "not_used": verdict.outcome.set_aside,
+        },
+        "runs": verdict.runs.iter().filter(|r| !r.role.is_empty()).map(run).collect::<Vec<_>>(),
+        "not_part_of_this_test": verdict.runs.iter().filter(|r| r.role.is_empty())
+            .map(|r| r.dir.display().to_string()).collect::<Vec<_>>(),
+    })
+}

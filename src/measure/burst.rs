@@ -1,0 +1,72 @@
+//! What a run was like around its burst: before it, just after it, and when the last
+//! hit came; and, behind a gate, when the gate had drained it.
+
+use crate::run::Run;
+use crate::setup::{Protocol, Span};
+
+use super::population::{StepFunction, held_at_gate, in_system};
+use super::rolling::first_bin_without_hits;
+use super::share::{self, Share};
+
+/// A run around the protocol's burst. Every run of an open arm has these, so that arms
+/// without a burst compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BurstMeasures {
+    /// Hits before the burst.
+    pub hits_before: Share,
+    /// Sessions in the system when the burst starts.
+    pub backlog_before: f64,
+    /// Sessions in the system when it has arrived.
+    pub backlog_after: f64,
+    /// Start of the first bin since the burst from which no turn hits to the end of the
+    /// run, s; `None` if turns hit to the end.
+    pub no_hits_from_s: Option<f64>,
+    /// From the burst's start until nobody waits at the gate for the first time after the
+    /// burst has arrived, s; `None` without a gate, or if it never empties.
+    pub gate_drained_after_s: Option<f64>,
+}
+
+/// Measures a run around the burst; `None` when it ends before that has arrived.
+pub fn around_burst(run: &Run, protocol: &Protocol) -> Option<BurstMeasures> {
+    let burst = protocol.paired.burst;
+    let arrived_s = burst.start_s + burst.length_s;
+    if run.meta.duration_s <= arrived_s {
+        return None;
+    }
+    let backlog = in_system(run);
+    Some(BurstMeasures {
+        hits_before: share::hits(run, Span::new(0.0, burst.start_s)),
+        backlog_before: backlog.at(burst.start_s),
+        backlog_after: backlog.at(arrived_s),
+        no_hits_from_s: first_bin_without_hits(run, burst.start_s, protocol.bins.hit_s)
+            .map(|bin| bin.start_s),
+        gate_drained_after_s: run
+            .meta
+            .gate
+            .and_then(|_| first_empty(&held_at_gate(run), arrived_s, run.meta.duration_s))
+            .map(|t| t - burst.start_s),
+    })
+}
+
+/// The first time from `from_s` on at which a population is 0.
+fn first_empty(held: &StepFunction, from_s: f64, until_s: f64) -> Option<f64> {
+    if held.at(from_s) <= 0.0 {
+        return Some(from_s);
+    }
+    held.changes(Span::new(from_s, until_s)).find(|(_, value)| *value <= 0.0).map(|(t, _)| t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_has_drained_when_it_is_first_empty() {
+        let held =
+            StepFunction::from_changes(vec![(10.0, 2.0), (30.0, -1.0), (50.0, -1.0), (60.0, 1.0)]);
+        assert_eq!(first_empty(&held, 20.0, 100.0), Some(50.0));
+        assert_eq!(first_empty(&held, 55.0, 100.0), Some(55.0));
+        assert_eq!(first_empty(&held, 65.0, 100.0), None);
+        assert_eq!(first_empty(&held, 20.0, 40.0), None);
+    }
+}

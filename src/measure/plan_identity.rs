@@ -1,0 +1,63 @@
+//! Whether two runs were driven by the same arrivals (App. E.7: common random numbers).
+
+use std::fmt::Write as _;
+
+use crate::hash::sha256_hex;
+use crate::run::{Kind, PlannedSession, Run};
+
+/// What identifies a run's plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanIdentity {
+    /// SHA-256 of the uncompressed `plan.csv`, as `meta.json` states it.
+    pub file_sha256: Option<String>,
+    /// SHA-256 over every planned session's values; `None` without a plan.
+    pub all_sha256: Option<String>,
+    /// The same over the base sessions alone: what NOBURST shares with BURST.
+    pub base_sha256: Option<String>,
+}
+
+/// Reads it from a run.
+pub fn plan_identity(run: &Run) -> PlanIdentity {
+    let hashed = |of: &dyn Fn(&PlannedSession) -> bool| {
+        (!run.plan.is_empty())
+            .then(|| sha256_hex(listing(run.plan.iter().filter(|p| of(p))).as_bytes()))
+    };
+    PlanIdentity {
+        file_sha256: run.meta.plan_sha256.clone(),
+        all_sha256: hashed(&|_| true),
+        base_sha256: hashed(&|p| p.kind == Kind::Base),
+    }
+}
+
+impl PlanIdentity {
+    /// Whether two plans are byte-identical: by the files' hashes where both are
+    /// known, else by every value; `None` when neither can be told.
+    pub fn same_as(&self, other: &Self) -> Option<bool> {
+        let same = |a: &Option<String>, b: &Option<String>| {
+            a.as_ref().zip(b.as_ref()).map(|(a, b)| a == b)
+        };
+        same(&self.file_sha256, &other.file_sha256).or(same(&self.all_sha256, &other.all_sha256))
+    }
+
+    /// Whether two plans have the same base sessions.
+    pub fn same_base_as(&self, other: &Self) -> Option<bool> {
+        self.base_sha256.as_ref().zip(other.base_sha256.as_ref()).map(|(a, b)| a == b)
+    }
+}
+
+/// Every value of the sessions, in order of arrival; times bit for bit. Identifiers
+/// are left out: they may number the burst's sessions too.
+fn listing<'a>(sessions: impl Iterator<Item = &'a PlannedSession>) -> String {
+    let mut rows: Vec<(u64, String)> = sessions
+        .map(|p| {
+            let arrival = p.t_arrival_s.unwrap_or(0.0).to_bits();
+            let mut row = format!("{} {arrival:x} {}", p.kind.word(), p.turns);
+            for tool in &p.tool_s {
+                let _ = write!(row, " {:x}", tool.to_bits());
+            }
+            (arrival, row)
+        })
+        .collect();
+    rows.sort();
+    rows.into_iter().map(|(_, row)| row + "\n").collect()
+}

@@ -1,0 +1,153 @@
+//! Does a trap ever end by itself (D5, App. D)? Made after the outcome.
+
+use crate::measure::Share;
+use crate::measure::rolling::Rolled;
+use crate::setup::registration::after::PersistenceTest;
+
+use super::clause::{Clause, Comparison};
+use super::outcome::{Group, Labelled, Outcome};
+
+/// A trap's life, from rolling windows after its trigger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrapLife {
+    /// End of the first window that was trapped, s; `None` if none was.
+    pub onset_s: Option<f64>,
+    /// End of the first later window that hit again, s.
+    pub escape_s: Option<f64>,
+    /// The largest follow-up hit fraction of a later window.
+    pub highest: Option<f64>,
+    /// From the end of the first trapped window to the escape or the last window, s.
+    pub trapped_s: f64,
+}
+
+/// Reads a trap's life from windows in order of time, all after the trigger and before
+/// the run's end or an intervention. A window without follow-ups, or one whose hits are
+/// unknown, neither starts nor ends a trap.
+pub fn life(windows: &[Rolled<Share>], rule: &PersistenceTest) -> TrapLife {
+    let trapped = |w: &Rolled<Share>| w.value.is_above(rule.onset_hit_at_most) == Some(false);
+    let Some(first) = windows.iter().position(trapped) else {
+        return TrapLife { onset_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
+    };
+    let later = &windows[first + 1..];
+    let escaped = |w: &&Rolled<Share>| w.value.is_below(rule.escape_hit_at_least) == Some(false);
+    let escape_s = later.iter().find(escaped).map(|w| w.end_s);
+    let onset_s = windows[first].end_s;
+    let last_s = windows.last().map_or(onset_s, |w| w.end_s);
+    TrapLife {
+        onset_s: Some(onset_s),
+        escape_s,
+        highest: later.iter().filter_map(|w| w.value.value()).max_by(f64::total_cmp),
+        trapped_s: escape_s.unwrap_or(last_s) - onset_s,
+    }
+}
+
+/// Labels a run: NO TRAP, ESCAPED or PERSISTED.
+pub fn judge(life: &TrapLife, rule: &PersistenceTest) -> Labelled {
+    if life.onset_s.is_none() {
+        return Labelled::new("NO TRAP", Vec::new());
+    }
+    let highest = Clause::new(
+        "highest window after the onset",
+        "",
+        life.highest,
+        Comparison::Below(rule.escape_hit_at_least),
+    );
+    let label = if life.escape_s.is_some() { "ESCAPED" } else { "PERSISTED" };
+    Labelled::new(label, vec![highest.decided(Some(life.escape_s.is_none()))])
+}
+
+/// The largest escape probability that none of `runs` trapped runs escaping leaves at
+/// the given one-sided confidence: 1 - (1 - confidence)^(1/runs). `None` without a run.
+pub fn escape_bound(runs: u64, confidence: f64) -> Option<f64> {
+    (runs > 0).then(|| 1.0 - libm::pow(1.0 - confidence, 1.0 / runs as f64))
+}
+
+/// Over all runs: how many trapped, how many escaped, for how long, and the bound.
+pub fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
+    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.onset_s.is_some()).collect();
+    let escaped = trapped.iter().filter(|l| l.escape_s.is_some()).count();
+    let hours = trapped.iter().map(|l| l.trapped_s).sum::<f64>() / 3600.0;
+    let shortest = trapped.iter().map(|l| l.trapped_s).min_by(f64::total_cmp);
+    let groups = vec![Group {
+        name: "trapped runs".into(),
+        verdict: format!("{escaped} of {} escaped", trapped.len()),
+        because: format!(
+            "{hours:.2} trapped hours from the end of the first window; shortest span {} s",
+            shortest.map_or("none".into(), |s| format!("{s:.0}"))
+        ),
+    }];
+    let (word, because) = match escape_bound(trapped.len() as u64, rule.confidence) {
+        None => ("not decidable", "no run is trapped".to_owned()),
+        Some(_) if escaped > 0 => {
+            ("ESCAPED", format!("{escaped} of {} traps ended", trapped.len()))
+        }
+        Some(bound) => (
+            "NO ESCAPE",
+            format!(
+                "escape probability of a run at most {:.1} % at {:.0} % confidence",
+                100.0 * bound,
+                100.0 * rule.confidence
+            ),
+        ),
+    };
+    Outcome::new(word, because, groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::testing::thousandths;
+
+    fn windows(hits: &[u64]) -> Vec<Rolled<Share>> {
+        (0..)
+            .zip(hits)
+            .map(|(i, h)| Rolled { end_s: 1500.0 + 10.0 * f64::from(i), value: thousandths(*h) })
+            .collect()
+    }
+
+    fn label(hits: &[u64]) -> &'static str {
+        let rule = PersistenceTest::default();
+        judge(&life(&windows(hits), &rule), &rule).label
+    }
+
+    #[test]
+    fn a_trap_starts_at_a_window_of_at_most_a_fifth() {
+        assert_eq!(label(&[900, 201, 300]), "NO TRAP");
+        assert_eq!(label(&[900, 200, 300]), "PERSISTED");
+    }
+
+    #[test]
+    fn it_ends_at_a_later_window_of_at_least_a_half() {
+        assert_eq!(label(&[0, 499, 0]), "PERSISTED");
+        assert_eq!(label(&[0, 500, 0]), "ESCAPED");
+        // Hits before the onset are not an escape.
+        assert_eq!(label(&[900, 0, 0]), "PERSISTED");
+    }
+
+    #[test]
+    fn a_window_without_follow_ups_neither_starts_nor_ends_a_trap() {
+        let mut all = windows(&[900, 0, 0]);
+        all[1].value = Share::default();
+        let found = life(&all, &PersistenceTest::default());
+        assert_eq!((found.onset_s, found.escape_s), (Some(1520.0), None));
+    }
+
+    #[test]
+    fn the_trapped_time_runs_to_the_escape_or_the_last_window() {
+        let rule = PersistenceTest::default();
+        assert_eq!(life(&windows(&[0, 0, 0, 0]), &rule).trapped_s, 30.0);
+        assert_eq!(life(&windows(&[0, 0, 600, 0]), &rule).trapped_s, 20.0);
+    }
+
+    #[test]
+    fn no_escape_in_50_runs_bounds_the_probability_as_published() {
+        let bound = escape_bound(50, 0.95).unwrap();
+        assert_eq!(format!("{:.1}", 100.0 * bound), "5.8");
+        assert_eq!(escape_bound(0, 0.95), None);
+        let rule = PersistenceTest::default();
+        let lives = vec![life(&windows(&[0, 100]), &rule); 50];
+        assert_eq!(decide(&lives, &rule).word, "NO ESCAPE");
+        assert_eq!(decide(&[life(&windows(&[0, 600]), &rule)], &rule).word, "ESCAPED");
+        assert_eq!(decide(&[], &rule).word, "not decidable");
+    }
+}

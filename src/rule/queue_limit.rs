@@ -1,0 +1,127 @@
+//! Longest prefix first without its queue limit: does it collapse where the stock order
+//! did (LPM-INF, App. E.8)? Exploratory.
+
+use crate::setup::registration::test::QueueLimitTest;
+
+use super::clause::{Clause, Comparison};
+use super::outcome::{Group, Labelled, Outcome};
+use super::pairing::RateVerdict;
+
+/// A run of the intervention.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueueLimitRun {
+    /// The seed.
+    pub seed: u64,
+    /// The longest queue, requests; `None` when unknown.
+    pub queue_max: Option<f64>,
+    /// Share of the window's prompt tokens served from the cache; `None` when unknown.
+    pub token_hit: Option<f64>,
+    /// Whether the stock order collapsed on this seed; `None` without such a run.
+    pub stock_collapsed: Option<bool>,
+}
+
+/// Labels a run: NOT INFORMATIVE where the limit never acted or the stock order did not
+/// collapse, else COLLAPSED or NO COLLAPSE.
+pub fn judge(run: &QueueLimitRun, rule: &QueueLimitTest) -> Labelled {
+    let acted = Clause::new(
+        "longest queue",
+        "requests",
+        run.queue_max,
+        Comparison::Above(rule.queue_limit as f64),
+    );
+    let hit = Clause::new(
+        "token hit fraction",
+        "",
+        run.token_hit,
+        Comparison::Below(rule.collapsed_token_hit_below),
+    );
+    match (acted.holds, run.stock_collapsed, hit.holds) {
+        (Some(false), ..) => Labelled::new("NOT INFORMATIVE", vec![acted]),
+        (_, Some(false), _) => Labelled {
+            because: Some("the stock order did not collapse on this seed".into()),
+            ..Labelled::new("NOT INFORMATIVE", Vec::new())
+        },
+        (None, ..) => Labelled::unmeasurable("its queue is unknown"),
+        (_, None, _) => Labelled::unmeasurable("no run of the stock order on this seed"),
+        (_, _, None) => Labelled::unmeasurable("its cached tokens are unknown"),
+        (_, _, Some(true)) => Labelled::new("COLLAPSED", vec![hit]),
+        (_, _, Some(false)) => Labelled::new("NO COLLAPSE", vec![hit]),
+    }
+}
+
+/// The reading over the informative seeds.
+pub fn decide(runs: &[(u64, Labelled)], rule: &QueueLimitTest) -> Outcome {
+    let groups = runs
+        .iter()
+        .map(|(seed, l)| Group {
+            name: format!("seed {seed}"),
+            verdict: l.label.into(),
+            because: l.because.clone().unwrap_or_default(),
+        })
+        .collect();
+    let count = |word| runs.iter().filter(|(_, l)| l.label == word).count() as u64;
+    let (kept, collapsed) = (count("NO COLLAPSE"), count("COLLAPSED"));
+    let (word, because) = if kept + collapsed < rule.informative_seeds {
+        (RateVerdict::NotDecidable.words(), format!("{} informative seeds", kept + collapsed))
+    } else if collapsed == 0 {
+        (
+            "CONSISTENT",
+            format!(
+                "no collapse on {kept} informative seeds: consistent with the limit causing it"
+            ),
+        )
+    } else {
+        (
+            "NOT CONSISTENT",
+            format!("collapsed on {collapsed} of {} informative seeds", kept + collapsed),
+        )
+    };
+    Outcome::new(word, because, groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule() -> QueueLimitTest {
+        QueueLimitTest {
+            stock_cell: "sglang-lpm".into(),
+            queue_limit: 128,
+            collapsed_token_hit_below: 0.05,
+            informative_seeds: 2,
+        }
+    }
+
+    fn run(queue_max: f64, token_hit: f64, stock: bool) -> Labelled {
+        let run = QueueLimitRun {
+            seed: 0,
+            queue_max: Some(queue_max),
+            token_hit: Some(token_hit),
+            stock_collapsed: Some(stock),
+        };
+        judge(&run, &rule())
+    }
+
+    #[test]
+    fn a_seed_whose_queue_never_exceeds_the_limit_does_not_enter() {
+        assert_eq!(run(128.0, 0.0, true).label, "NOT INFORMATIVE");
+        assert_eq!(run(129.0, 0.0, true).label, "COLLAPSED");
+        assert_eq!(run(165.0, 0.59, false).label, "NOT INFORMATIVE");
+    }
+
+    #[test]
+    fn collapse_is_judged_on_the_token_hit_fraction_from_both_sides() {
+        assert_eq!(run(165.0, 0.0499, true).label, "COLLAPSED");
+        assert_eq!(run(165.0, 0.05, true).label, "NO COLLAPSE");
+    }
+
+    #[test]
+    fn the_published_runs_are_consistent_on_their_two_informative_seeds() {
+        let runs =
+            [(0, run(165.0, 0.59, true)), (1, run(184.0, 0.42, true)), (2, run(120.0, 0.82, true))];
+        assert_eq!(decide(&runs, &rule()).word, "CONSISTENT");
+        let collapsed = [(0, run(165.0, 0.59, true)), (1, run(184.0, 0.0, true))];
+        assert_eq!(decide(&collapsed, &rule()).word, "NOT CONSISTENT");
+        assert_eq!(decide(&runs[1..], &rule()).word, "not decidable");
+    }
+}

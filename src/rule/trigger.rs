@@ -1,0 +1,120 @@
+//! Does a trap outlive what caused it (D1, App. D)? Made after the outcome.
+
+use crate::measure::trigger::TriggerMeasures;
+
+use super::clause::{Clause, Comparison};
+use super::outcome::{Group, Labelled, Outcome};
+
+/// Labels a run: NOT STUCK, TRIGGER PRESENT, HITS AFTER or OUTLIVES. A trap outlives its
+/// trigger if every session of the trigger left before the end and no turn completed
+/// since then hit.
+pub fn judge(stuck: Option<bool>, trigger: Option<&TriggerMeasures>) -> Labelled {
+    let Some(trigger) = trigger else {
+        return Labelled {
+            because: Some("it has no trigger".into()),
+            ..Labelled::new("NO TRIGGER", Vec::new())
+        };
+    };
+    let left = Clause::new(
+        "trigger sessions present at the end",
+        "sessions",
+        Some(trigger.present_at_end as f64),
+        Comparison::AtMost(0.0),
+    );
+    let after = trigger.turns_after.map(|share| {
+        // An unknown turn might have hit.
+        let known = share.unknown == 0 || share.hits > 0;
+        let holds = (known && share.total() > 0).then_some(share.hits == 0);
+        Clause::new(
+            "hits after the last trigger session left",
+            "turns",
+            Some(share.hits as f64),
+            Comparison::AtMost(0.0),
+        )
+        .decided(holds)
+    });
+    match (stuck, left.holds, after) {
+        (None, ..) => Labelled::unmeasurable("whether it is stuck cannot be told"),
+        (Some(false), ..) => Labelled::new("NOT STUCK", Vec::new()),
+        (_, Some(false), _) | (_, _, None) => Labelled::new("TRIGGER PRESENT", vec![left]),
+        (_, _, Some(after)) => match after.holds {
+            Some(true) => Labelled::new("OUTLIVES", vec![left, after]),
+            Some(false) => Labelled::new("HITS AFTER", vec![left, after]),
+            None => Labelled::unmeasurable("no turn after it, or its hits are unknown"),
+        },
+    }
+}
+
+/// Over all runs: in how many stuck runs the trap outlived its trigger.
+pub fn decide(labels: &[Labelled]) -> Outcome {
+    let count = |word: &str| labels.iter().filter(|l| l.label == word).count();
+    let groups = ["OUTLIVES", "HITS AFTER", "TRIGGER PRESENT", "NOT STUCK"]
+        .map(|word| Group {
+            name: word.into(),
+            verdict: count(word).to_string(),
+            because: "runs".into(),
+        })
+        .to_vec();
+    let gone = count("OUTLIVES") + count("HITS AFTER");
+    let (word, because) = match (gone, count("HITS AFTER")) {
+        (0, _) => ("not decidable", "in no stuck run had the trigger left".to_owned()),
+        (_, 0) => ("OUTLIVES", format!("no hit in {gone} of {gone} runs whose trigger had left")),
+        (_, hits) => {
+            ("MIXED", format!("no hit in {} of {gone} runs whose trigger had left", gone - hits))
+        }
+    };
+    Outcome::new(word, because, groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Share;
+
+    fn label(present: u64, hits: u64, misses: u64, unknown: u64) -> &'static str {
+        let trigger = TriggerMeasures {
+            sessions: 60,
+            present_at_end: present,
+            all_at_end: 200,
+            last_left_s: (present == 0).then_some(4719.0),
+            before_end_s: (present == 0).then_some(3981.0),
+            turns_after: (present == 0).then_some(Share { hits, misses, unknown }),
+        };
+        judge(Some(true), Some(&trigger)).label
+    }
+
+    #[test]
+    fn a_trap_outlives_a_trigger_that_left_if_nothing_hit_since() {
+        assert_eq!(label(0, 0, 727, 0), "OUTLIVES");
+        assert_eq!(label(0, 4, 5933, 0), "HITS AFTER");
+        assert_eq!(label(1, 0, 0, 0), "TRIGGER PRESENT");
+        assert_eq!(label(0, 0, 0, 0), "UNMEASURABLE");
+        assert_eq!(label(0, 0, 10, 1), "UNMEASURABLE");
+        assert_eq!(label(0, 1, 10, 1), "HITS AFTER");
+    }
+
+    #[test]
+    fn only_stuck_runs_with_a_trigger_are_asked() {
+        assert_eq!(judge(Some(true), None).label, "NO TRIGGER");
+        let gone = TriggerMeasures {
+            sessions: 1,
+            present_at_end: 0,
+            all_at_end: 0,
+            last_left_s: Some(1.0),
+            before_end_s: Some(1.0),
+            turns_after: Some(Share { hits: 0, misses: 9, unknown: 0 }),
+        };
+        assert_eq!(judge(Some(false), Some(&gone)).label, "NOT STUCK");
+        assert_eq!(judge(None, Some(&gone)).label, "UNMEASURABLE");
+    }
+
+    #[test]
+    fn the_count_is_over_runs_whose_trigger_had_left() {
+        let labels = |words: &[&'static str]| -> Vec<Labelled> {
+            words.iter().map(|w| Labelled::new(w, Vec::new())).collect()
+        };
+        assert_eq!(decide(&labels(&["OUTLIVES", "TRIGGER PRESENT"])).word, "OUTLIVES");
+        assert_eq!(decide(&labels(&["OUTLIVES", "HITS AFTER"])).word, "MIXED");
+        assert_eq!(decide(&labels(&["TRIGGER PRESENT"])).word, "not decidable");
+    }
+}
