@@ -4,6 +4,7 @@
 //! are an exact step function of time. What a run cannot say is `None`, never 0.
 //! No thresholds here: rules have those.
 
+pub mod at_burst;
 pub mod bins;
 pub mod burst;
 pub mod gap;

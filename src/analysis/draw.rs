@@ -3,12 +3,15 @@
 //! A figure never sees a run; it gets what was measured, judged and predicted.
 
 mod closed_curve;
+mod from_empty;
+mod mirror;
 mod rescue;
 pub mod run_picture;
 mod stampede;
 mod theorem;
 pub mod theory;
 mod time_scales;
+mod two_engines;
 
 use crate::figure::Figure;
 use crate::measure::Share;
@@ -17,7 +20,7 @@ use crate::run::SourceFile;
 use crate::setup::Configs;
 
 use super::score::ScoredRun;
-use super::spec::{Draw, FigureSpec};
+use super::spec::{Draw, FigureSpec, RescueSpec};
 
 /// Why a figure has no input.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +44,24 @@ pub fn draw(
 ) -> Result<(Figure, Vec<SourceFile>), DrawError> {
     let solved = |name: &String| solve(name, configs);
     let (figure, used): (Figure, Vec<&ScoredRun>) = match &spec.draw {
-        Draw::Stampede { rates } => stampede::draw(runs, spec, rates),
+        Draw::Stampede { cell, rates } => stampede::draw(runs, spec, cell.as_deref(), rates),
+        Draw::Mirror { cell, standard, rate } => {
+            let (mirror, standard) = (solved(cell)?, solved(standard)?);
+            let (_, _, protocol) =
+                configs.of_cell(cell).ok_or_else(|| DrawError::NoCell(cell.clone()))?;
+            let compared =
+                mirror::Compared { mirror: &mirror, standard: &standard, rate: *rate, protocol };
+            mirror::draw(runs, spec, &compared)?
+        }
+        Draw::FromEmpty { cells } => {
+            let theories = cells.iter().map(solved).collect::<Result<Vec<_>, _>>()?;
+            from_empty::draw(runs, spec, &theories)
+        }
+        Draw::TwoEngines { cell, rate, seed } => {
+            let column = RescueSpec { cell: cell.clone(), rate: *rate, seed: *seed };
+            let find = |arm| rescue::find(runs, &column, arm);
+            two_engines::draw(find("burst"), find("rescue"), spec)
+        }
         Draw::Rescue { columns } => rescue::draw(runs, spec, columns, configs),
         Draw::ClosedCurve { cells } => closed_curve::draw(runs, spec, cells, configs),
         Draw::Theorem { cells, rho, calibration } => {

@@ -213,7 +213,7 @@ impl Evaluated {
     pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
         let mut theory = TheoryTables::new(configs);
         let named = |table: Table| {
-            let name = format!("{}_{}", self.analysis.name, table.name);
+            let name = self.analysis.table_stem(&table.name);
             Table { name, ..table }
         };
         let kinds = &self.analysis.tables;

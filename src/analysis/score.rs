@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::{TrapCheck, trap_checks};
+use crate::measure::at_burst::{self, Arrival};
 use crate::measure::burst::{BurstMeasures, around_burst};
+use crate::measure::queue::{self, QueueMeasures};
 use crate::measure::{RunMeasures, measure};
 use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
 use crate::rule::state::{Load, RunState, judge};
@@ -68,6 +70,10 @@ pub struct ScoredRun {
     /// The same around the protocol's burst; `None` for closed, cache-off and from-empty
     /// runs, and runs that end before it.
     pub burst: Option<BurstMeasures>,
+    /// Its sessions from the burst's start on; empty without a burst.
+    pub from_burst: Vec<Arrival>,
+    /// The queue of a from-empty run (App. E.3); `None` for other arms, or unknown.
+    pub queue: Option<QueueMeasures>,
     /// How it stands to a registration.
     pub binding: Binding,
     /// What it was judged against; `None` for runs without a rate of their own.
@@ -181,7 +187,13 @@ fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Score
     };
     let turn_cost = (!run.meta.prefix_caching)
         .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string()));
+    let from_burst = measures
+        .burst_start_s
+        .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s));
+    let queue = (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten();
     Scored::Run(Box::new(ScoredRun {
+        from_burst,
+        queue,
         dir: run.dir,
         meta: run.meta,
         sources: run.sources,

@@ -13,10 +13,13 @@ use crate::setup::yaml::{self, ConfigError};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Analysis {
-    /// Its name; equals the file's stem and starts the name of each output.
+    /// Its name; equals the file's stem and starts the name of each table.
     pub name: String,
     /// What it shows.
     pub title: String,
+    /// What its tables' file names start with, instead of its name and `_`.
+    #[serde(default)]
+    pub prefix: Option<String>,
     /// The registration that judges its runs, pinned by hash.
     #[serde(default)]
     pub registration: Option<PinnedFile>,
@@ -108,8 +111,34 @@ pub struct FigureSpec {
 pub enum Draw {
     /// Hit fraction and sessions in the system of the paired test's arms (Fig. 1).
     Stampede {
+        /// Only runs of this cell.
+        #[serde(default)]
+        cell: Option<String>,
         /// A column per rate, multiples of lambda_ref.
         rates: Vec<f64>,
+    },
+    /// Completions and backlog of the step-capped workload (Fig. 4).
+    Mirror {
+        /// The step-capped cell.
+        cell: String,
+        /// The standard cell.
+        standard: String,
+        /// The rate, a multiple of lambda_ref.
+        rate: f64,
+    },
+    /// Stability of runs from an empty engine (Fig. 6).
+    FromEmpty {
+        /// A panel per cell.
+        cells: Vec<String>,
+    },
+    /// One engine left alone and one rescued, under one plan (page Fig. 11).
+    TwoEngines {
+        /// The cell.
+        cell: String,
+        /// The rate, a multiple of lambda_ref.
+        rate: f64,
+        /// The seed.
+        seed: u64,
     },
     /// Trap, rescue and release beside the same seed's controls (Fig. 3).
     Rescue {
@@ -190,6 +219,14 @@ impl Analysis {
                 .map_err(|e| ConfigError::new(path, format!("runs: {e}")))?;
         }
         Ok(analysis)
+    }
+
+    /// The file stem of one of its tables.
+    pub fn table_stem(&self, table: &str) -> String {
+        match &self.prefix {
+            Some(prefix) => format!("{prefix}{table}"),
+            None => format!("{}_{table}", self.name),
+        }
     }
 
     /// Of the given run directories those it names, in the given order; and the

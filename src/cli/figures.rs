@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Subcommand;
 
-use crate::analysis::draw::run_picture;
+use crate::analysis::Analysis;
+use crate::analysis::draw::{draw, run_picture};
 use crate::analysis::outputs::{OutputFile, figure_files};
-use crate::analysis::score::{ScoreOptions, score};
-use crate::run::find_runs;
+use crate::analysis::score::{ScoreOptions, Scoring, score};
+use crate::analysis::spec::FigureSpec;
+use crate::run::{Source, find_runs};
 use crate::setup::Configs;
 
 use super::{progress, project};
@@ -23,15 +25,23 @@ use super::{progress, project};
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   trapcheck figures                     all of them
-  trapcheck figures vllm-cpu_stampede   one
+  trapcheck figures fig3                one
+  trapcheck figures fig3 --from results/nova
   trapcheck figures run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_rescue"
 )]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Figures to draw; all of them if none is named
+    /// Figures to draw, by name or by its part before the first underscore; all of them
+    /// if none is named
     #[arg(value_name = "FIGURE")]
     names: Vec<String>,
+    /// Draw from the runs under this path instead of those that the analysis names
+    #[arg(long, value_name = "PATH", requires = "names")]
+    from: Option<PathBuf>,
+    /// Where to write what is drawn with --from
+    #[arg(long, value_name = "DIR", default_value = "figures/from", requires = "from")]
+    out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,23 +71,30 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return draw_runs(paths, out, configs);
     }
     let project = project::open()?;
-    let known: Vec<&str> = project
+    let specs: Vec<(&Path, &Analysis, &FigureSpec)> = project
         .analyses
         .iter()
-        .flat_map(|(_, analysis)| analysis.figures.iter().map(|f| f.name.as_str()))
+        .flat_map(|(path, analysis)| {
+            analysis.figures.iter().map(move |spec| (path.as_path(), analysis, spec))
+        })
         .collect();
-    if let Some(name) = args.names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("no figure {name}; there are: {}", known.join(", "));
+    for name in &args.names {
+        if !specs.iter().any(|(_, _, spec)| is_called(spec, name)) {
+            let known: Vec<&str> = specs.iter().map(|(_, _, spec)| spec.name.as_str()).collect();
+            bail!("no figure {name}; there are: {}", known.join(", "));
+        }
+    }
+    let wanted = |spec: &FigureSpec| {
+        args.names.is_empty() || args.names.iter().any(|name| is_called(spec, name))
+    };
+    if let Some(from) = &args.from {
+        let specs: Vec<&FigureSpec> =
+            specs.iter().map(|(_, _, spec)| *spec).filter(|spec| wanted(spec)).collect();
+        return draw_from(from, &args.out, &specs, &project.configs);
     }
     let mut unreadable = 0;
     for (path, analysis) in &project.analyses {
-        let wanted: Vec<_> = analysis
-            .figures
-            .iter()
-            .filter(|f| {
-                args.names.is_empty() || args.names.iter().any(|name| name == f.name.as_str())
-            })
-            .collect();
+        let wanted: Vec<_> = analysis.figures.iter().filter(|spec| wanted(spec)).collect();
         if wanted.is_empty() {
             continue;
         }
@@ -90,31 +107,71 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(project::code(unreadable))
 }
 
-fn draw_runs(paths: &[PathBuf], out: &Path, configs: &Path) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(configs)?;
+/// `fig3` is `fig3_rescue`.
+fn is_called(spec: &FigureSpec, name: &str) -> bool {
+    spec.name == name || spec.name.split('_').next() == Some(name)
+}
+
+/// Draws figures from the runs under a path, whatever they are: the figure says which.
+fn draw_from(
+    from: &Path,
+    out: &Path,
+    specs: &[&FigureSpec],
+    configs: &Configs,
+) -> anyhow::Result<ExitCode> {
+    let scoring = read(&[from.to_owned()], configs)?;
+    let mut sources: Vec<String> = scoring
+        .runs
+        .iter()
+        .map(|run| match run.meta.source {
+            Source::Engine => format!("{} {}", run.meta.engine.name, run.meta.engine.version),
+            Source::Simulator => "simulated runs".to_owned(),
+        })
+        .collect();
+    sources.sort();
+    sources.dedup();
+    let source = format!("Runs under {}: {}", from.display(), sources.join(", "));
+    for spec in specs {
+        let spec = FigureSpec { source: source.clone(), ..(*spec).clone() };
+        let (figure, _) = draw(&scoring.runs, &spec, configs)?;
+        project::write_all(&placed(figure_files(&spec.name, &figure)?, out))?;
+    }
+    Ok(project::code(scoring.unreadable.len()))
+}
+
+/// The files of a figure in another folder.
+fn placed(files: Vec<OutputFile>, out: &Path) -> Vec<OutputFile> {
+    let place = |file: OutputFile| OutputFile {
+        path: out.join(file.path.file_name().unwrap_or_default()),
+        bytes: file.bytes,
+    };
+    files.into_iter().map(place).collect()
+}
+
+/// Scores every run under some paths, and says what cannot be read.
+fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
     let found = find_runs(paths);
     if found.runs.is_empty() {
         bail!("no run directory under these paths (a run directory holds a meta.json)");
     }
     let bar = progress::bar(found.runs.len(), "reading runs");
-    let scoring = score(&found.runs, &configs, &ScoreOptions::default(), || bar.inc(1));
+    let scoring = score(&found.runs, configs, &ScoreOptions::default(), || bar.inc(1));
     bar.finish_and_clear();
+    let unread = scoring.unreadable.iter().flat_map(|run| &run.problems);
+    for problem in found.problems.iter().chain(unread) {
+        eprintln!("problem: {problem}");
+    }
+    Ok(scoring)
+}
+
+fn draw_runs(paths: &[PathBuf], out: &Path, configs: &Path) -> anyhow::Result<ExitCode> {
+    let configs = Configs::load(configs)?;
+    let scoring = read(paths, &configs)?;
     for run in &scoring.runs {
         let parts: Vec<_> = run.dir.components().rev().take(2).collect();
         let name: Vec<_> =
             parts.iter().rev().map(|p| p.as_os_str().to_string_lossy().into_owned()).collect();
-        let files: Vec<OutputFile> = figure_files(&name.join("_"), &run_picture::draw(run))?
-            .into_iter()
-            .map(|file| OutputFile {
-                path: out.join(file.path.file_name().unwrap_or_default()),
-                bytes: file.bytes,
-            })
-            .collect();
-        project::write_all(&files)?;
+        project::write_all(&placed(figure_files(&name.join("_"), &run_picture::draw(run))?, out))?;
     }
-    for problem in found.problems.iter().chain(scoring.unreadable.iter().flat_map(|u| &u.problems))
-    {
-        eprintln!("problem: {problem}");
-    }
-    Ok(project::code(scoring.unreadable.len() + found.problems.len()))
+    Ok(project::code(scoring.unreadable.len()))
 }

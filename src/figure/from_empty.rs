@@ -106,7 +106,10 @@ fn panel(index: usize, cell: &FromEmptyCell, count: usize) -> Panel {
 }
 
 fn legend(cells: &[FromEmptyCell]) -> Vec<Entry> {
-    let mut entries = vec![Entry::marker(Marker::Disc, ENGINE.colour, "engine run")];
+    let mut entries = Vec::new();
+    if cells.iter().any(|cell| !cell.engine.is_empty()) {
+        entries.push(Entry::marker(Marker::Disc, ENGINE.colour, "engine run"));
+    }
     for cell in cells {
         for (i, simulator) in cell.simulators.iter().enumerate() {
             let entry = Entry::marked_line(look(i), Marker::Ring, simulator.label.as_str());

@@ -37,7 +37,8 @@ pub fn draw<'a>(
     (rescue(&input), used)
 }
 
-fn find<'a>(runs: &'a [ScoredRun], column: &RescueSpec, arm: &str) -> Option<&'a ScoredRun> {
+/// The run of an arm that a column asks for.
+pub fn find<'a>(runs: &'a [ScoredRun], column: &RescueSpec, arm: &str) -> Option<&'a ScoredRun> {
     runs.iter().find(|run| {
         run.meta.cell == column.cell
             && run.meta.arm == arm

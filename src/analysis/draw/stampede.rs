@@ -12,6 +12,7 @@ use super::{at_rate, fractions};
 pub fn draw<'a>(
     runs: &'a [ScoredRun],
     spec: &FigureSpec,
+    cell: Option<&str>,
     rates: &[f64],
 ) -> (Figure, Vec<&'a ScoredRun>) {
     let mut used = Vec::new();
@@ -20,6 +21,7 @@ pub fn draw<'a>(
         .map(|rate| {
             let shown: Vec<&ScoredRun> = runs
                 .iter()
+                .filter(|run| cell.is_none_or(|name| run.meta.cell == name))
                 .filter(|run| at_rate(run, *rate) && Arm::of(&run.meta.arm).is_some())
                 .collect();
             used.extend(&shown);

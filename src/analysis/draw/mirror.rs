@@ -1,0 +1,120 @@
+//! MIRROR: completions and backlog of the step-capped workload beside the standard
+//! one's traps, with model F driven by each run's own plan from the burst on.
+
+use crate::analysis::score::ScoredRun;
+use crate::analysis::spec::FigureSpec;
+use crate::figure::Figure;
+use crate::figure::mirror::{Mirror, MirrorKind, MirrorSeries, mirror};
+use crate::model::fluid::plan::{PlannedSession, serve};
+use crate::model::{ModelError, Theory};
+use crate::run::{Kind, Source};
+use crate::setup::Protocol;
+use crate::setup::Span;
+
+use super::at_rate;
+
+/// What is compared with what.
+pub struct Compared<'a> {
+    /// The step-capped cell, solved.
+    pub mirror: &'a Theory,
+    /// The standard cell, solved.
+    pub standard: &'a Theory,
+    /// The rate, a multiple of lambda_ref.
+    pub rate: f64,
+    /// The protocol of both.
+    pub protocol: &'a Protocol,
+}
+
+/// Measured and predicted series of every seed.
+///
+/// # Errors
+/// A plan that model F cannot serve.
+pub fn draw<'a>(
+    runs: &'a [ScoredRun],
+    spec: &FigureSpec,
+    compared: &Compared<'_>,
+) -> Result<(Figure, Vec<&'a ScoredRun>), ModelError> {
+    let of_cell = |theory: &Theory| -> Vec<&'a ScoredRun> {
+        let name = &theory.cell.name;
+        let burst = |run: &&ScoredRun| run.meta.cell == *name && run.meta.arm == "burst";
+        runs.iter().filter(burst).filter(|run| at_rate(run, compared.rate)).collect()
+    };
+    let (standard, measured) = (of_cell(compared.standard), of_cell(compared.mirror));
+    let lambda_ref = compared.standard.cell.lambda_ref_per_s;
+    let bin_s = compared.protocol.bins.gap_s;
+    let mut series: Vec<MirrorSeries> = Vec::new();
+    series.extend(standard.iter().map(|r| of_run(r, MirrorKind::Standard, bin_s, lambda_ref)));
+    for run in &measured {
+        series.push(predicted(run, compared, lambda_ref)?);
+    }
+    series.extend(measured.iter().map(|r| of_run(r, MirrorKind::Measured, bin_s, lambda_ref)));
+    let capacity = |theory: &Theory| theory.model_f.lambda_miss_per_s() / lambda_ref;
+    let input = Mirror {
+        title: spec.title.clone(),
+        series,
+        capacities: vec![capacity(compared.standard), capacity(compared.mirror)],
+        predicted_status: "from the plan".into(),
+        measured_status: match measured.first().map(|run| run.meta.source) {
+            Some(Source::Simulator) => "simulated".into(),
+            _ => String::new(),
+        },
+        from_s: compared.protocol.paired.burst.start_s,
+        bin_s,
+        source: spec.source.clone(),
+    };
+    Ok((mirror(&input), [standard, measured].concat()))
+}
+
+fn of_run(run: &ScoredRun, kind: MirrorKind, bin_s: f64, lambda_ref: f64) -> MirrorSeries {
+    let series = &run.measures.series;
+    let backlog = Span::new(0.0, run.meta.duration_s)
+        .bins(bin_s)
+        .into_iter()
+        .filter_map(|bin| {
+            let inside: Vec<f64> =
+                series.backlog.iter().filter(|(t, _)| bin.holds(*t)).map(|(_, n)| *n).collect();
+            crate::measure::stats::mean(&inside).map(|mean| (bin.middle_s(), mean))
+        })
+        .collect();
+    MirrorSeries {
+        kind,
+        seed: run.meta.seed,
+        completions: series
+            .completions
+            .iter()
+            .map(|(t, count)| (*t, *count as f64 / bin_s / lambda_ref))
+            .collect(),
+        backlog,
+    }
+}
+
+/// Model F on the run's own plan, from the sessions present when the burst starts.
+fn predicted(
+    run: &ScoredRun,
+    compared: &Compared<'_>,
+    lambda_ref: f64,
+) -> Result<MirrorSeries, ModelError> {
+    let plan: Vec<PlannedSession> = run
+        .from_burst
+        .iter()
+        .map(|a| PlannedSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
+        .collect();
+    debug_assert!(run.from_burst.iter().any(|a| a.kind == Kind::Burst) || plan.is_empty());
+    let end_s = run.meta.horizon_s;
+    let served = serve(&compared.mirror.model_f, &plan, end_s)?;
+    let bins =
+        Span::new(compared.protocol.paired.burst.start_s, end_s).bins(compared.protocol.bins.gap_s);
+    let per_bin = |bin: &Span| {
+        let completed = served.sessions_completed(bin.start_s, bin.end_s) as f64;
+        (bin.middle_s(), completed / bin.length_s() / lambda_ref)
+    };
+    Ok(MirrorSeries {
+        kind: MirrorKind::Predicted,
+        seed: run.meta.seed,
+        completions: bins.iter().map(per_bin).collect(),
+        backlog: bins
+            .iter()
+            .map(|bin| (bin.middle_s(), served.mean_backlog(bin.start_s, bin.end_s)))
+            .collect(),
+    })
+}
