@@ -10,6 +10,7 @@ pub mod fill;
 pub mod outputs;
 pub mod replay;
 pub mod score;
+pub mod simulated;
 pub mod spec;
 pub mod theory_tables;
 pub mod verdict;

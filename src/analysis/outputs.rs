@@ -15,6 +15,7 @@ use crate::table::{self, Table};
 use super::draw;
 use super::replay::replay_runs;
 use super::score::{ScoreOptions, Scoring, score};
+use super::simulated::{SimulatedError, simulated_runs};
 use super::spec::{Analysis, FigureSpec, TableKind};
 use super::theory_tables::{TheoryTableError, TheoryTables};
 
@@ -45,6 +46,9 @@ pub enum AnalysisError {
         /// What the analysis pins.
         expected: String,
     },
+    /// Runs could not be simulated.
+    #[error(transparent)]
+    Simulated(#[from] SimulatedError),
     /// A table of the theory could not be made.
     #[error(transparent)]
     Theory(#[from] TheoryTableError),
@@ -161,7 +165,10 @@ impl Project {
         let dirs: Vec<PathBuf> = selected.into_iter().cloned().collect();
         let options =
             ScoreOptions { registration: registration.as_ref(), ..ScoreOptions::default() };
-        let scoring = score(&dirs, &self.configs, &options, done);
+        let mut scoring = score(&dirs, &self.configs, &options, done);
+        if let Some(campaign) = &analysis.simulate {
+            scoring.runs.extend(simulated_runs(campaign, &self.configs)?);
+        }
         Ok(Evaluated {
             spec: hashed(path)?,
             configs: self.configs_of(&scoring, registration.as_ref())?,

@@ -151,19 +151,23 @@ pub fn score(
 }
 
 fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Scored {
-    let unreadable = |problems| Scored::Unreadable(Unreadable { dir: dir.into(), problems });
-    let run = match Run::load(dir, &options.load) {
-        Ok(run) => run,
-        Err(problems) => return unreadable(problems.0),
-    };
+    match Run::load(dir, &options.load) {
+        Ok(run) => score_run(run, configs, options),
+        Err(problems) => Scored::Unreadable(Unreadable { dir: dir.into(), problems: problems.0 }),
+    }
+}
+
+/// Scores a run that is in memory.
+pub fn score_run(run: Run, configs: &Configs, options: &ScoreOptions<'_>) -> Scored {
     let Some((cell, workload, protocol)) = configs.of_cell(&run.meta.cell) else {
         let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
         let message = format!(
             "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
             run.meta.cell
         );
-        let problem = Problem::new(&dir.join("meta.json"), message);
-        return unreadable(vec![Problem { column: Some("cell".into()), ..problem }]);
+        let problem = Problem::new(&run.dir.join("meta.json"), message);
+        let problems = vec![Problem { column: Some("cell".into()), ..problem }];
+        return Scored::Unreadable(Unreadable { dir: run.dir, problems });
     };
     let measures = measure(&run, protocol);
     let (binding, registration) = bind(&run.meta, configs, options.registration);

@@ -27,6 +27,9 @@ pub struct Analysis {
     /// own tables.
     #[serde(default)]
     pub runs: Vec<String>,
+    /// A campaign whose runs are simulated when the analysis is made, beside those read.
+    #[serde(default)]
+    pub simulate: Option<PathBuf>,
     /// The tables to derive.
     #[serde(default)]
     pub tables: Vec<TableKind>,
