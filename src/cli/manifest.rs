@@ -12,7 +12,8 @@ use super::output;
 
 /// List the SHA-256 of every file of configs/ and results/, or check them
 ///
-/// Writes SHA256SUMS, which `sha256sum -c SHA256SUMS` checks as well. With --verify:
+/// Files that a folder's own SHA256SUMS lists (results/sim) are compared with that list,
+/// which is in this one. Writes SHA256SUMS, which `sha256sum -c SHA256SUMS` checks as well. With --verify:
 /// writes nothing, names files that changed, are missing, or are in no one's list, and
 /// exits with 1 if there are any.
 #[derive(Debug, clap::Args)]
@@ -30,11 +31,12 @@ pub struct Args {
 /// # Errors
 /// A file cannot be read or written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let found = manifest::listing(Path::new("."))?;
+    let mut found = manifest::listing(Path::new("."))?;
     let path = Path::new(PATH);
     if found.is_empty() {
         anyhow::bail!("no configs/ or results/ here; run in the project's folder, or pass -C DIR");
     }
+    let pinned = manifest::vouched(Path::new("."), &mut found)?;
     if !args.verify {
         write_beside(path, manifest::render(&found).as_bytes())
             .with_context(|| format!("cannot write {PATH}"))?;
@@ -45,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("cannot read {PATH}; trapcheck manifest writes it"))?;
     // A list that was edited by hand is a list that does not hold.
     let lines = match manifest::parse(path, &text) {
-        Ok(recorded) => manifest::differences(&recorded, &found),
+        Ok(recorded) => [pinned, manifest::differences(&recorded, &found)].concat(),
         Err(e) => vec![e.to_string()],
     };
     if lines.is_empty() {

@@ -3,6 +3,9 @@
 //!
 //! It says that the bytes are the ones that were committed to, not who made them. Files
 //! that are there but not in it are claimed by nobody, and are named.
+//!
+//! A folder may hold a list of its own (`results/sim/SHA256SUMS`): that list is in the
+//! manifest and vouches for its files, which may be there or still to be made.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -54,6 +57,35 @@ pub fn listing(root: &Path) -> Result<Listing, ManifestError> {
         }
     }
     Ok(listing)
+}
+
+/// Takes the files that a folder's own list vouches for out of `found`, and says which
+/// of them differ from it.
+///
+/// # Errors
+/// A folder's list cannot be read or is not one.
+pub fn vouched(root: &Path, found: &mut Listing) -> Result<Vec<String>, ManifestError> {
+    let own = format!("/{PATH}");
+    let lists: Vec<String> = found.keys().filter(|path| path.ends_with(&own)).cloned().collect();
+    let mut differ = Vec::new();
+    for list in lists {
+        let place = root.join(&list);
+        let text = std::fs::read_to_string(&place).map_err(|e| error(&place, &e))?;
+        let folder = list.trim_end_matches(PATH);
+        for (i, line) in text.lines().enumerate() {
+            let (pinned, path) = line.split_once("  ").ok_or_else(|| ManifestError {
+                place: PathBuf::from(format!("{}:{}", place.display(), i + 1)),
+                message: "expected HASH  PATH".into(),
+            })?;
+            let path = format!("{folder}{path}");
+            if let Some(sha256) = found.remove(&path)
+                && sha256 != pinned
+            {
+                differ.push(format!("{path}: SHA-256 is {sha256}, {list} pins {pinned}"));
+            }
+        }
+    }
+    Ok(differ)
 }
 
 /// The manifest's text.

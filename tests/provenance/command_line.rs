@@ -147,6 +147,30 @@ fn the_manifest_names_what_changed_what_is_missing_and_what_nobody_claims() {
 }
 
 #[test]
+fn a_folders_own_list_vouches_for_its_files_made_or_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(path("results/sim")).expect("made");
+    std::fs::write(path("results/sim/made"), "one").expect("written");
+    let one = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed";
+    let list = format!("{one}  made\n{one}  not-made-yet\n");
+    std::fs::write(path("results/sim/SHA256SUMS"), list).expect("written");
+    let run = |args: &[&str]| {
+        let mut command = assert_cmd::Command::cargo_bin("trapcheck").expect("the program");
+        command.args(args).current_dir(folder.path()).output().expect("it runs")
+    };
+    assert_eq!(run(&["manifest"]).status.code(), Some(0));
+    let sums = std::fs::read_to_string(path("SHA256SUMS")).expect("read");
+    assert_eq!(sums.lines().count(), 1, "{sums}");
+    assert_eq!(run(&["manifest", "--verify"]).status.code(), Some(0));
+    std::fs::write(path("results/sim/made"), "two").expect("written");
+    let output = run(&["manifest", "--verify"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.starts_with("results/sim/made: SHA-256 is "), "{said}");
+}
+
+#[test]
 fn a_manifest_that_was_edited_by_hand_does_not_hold() {
     let project = Project::new();
     assert!(trapcheck(&project, &["manifest"]).status.success());
