@@ -176,7 +176,7 @@ pub fn decide_rate(rate: f64, calls: &[&Labelled], rule: &MirrorTest) -> (Group,
     } else {
         ("MIXED", RateVerdict::Fail)
     };
-    let role = if (rate - rule.decisive).abs() < 1e-6 { "decisive" } else { "secondary" };
+    let role = if (rate - rule.decisive).abs() < 1e-6 { "decisive cell" } else { "secondary cell" };
     let because = format!(
         "{role}; RENEWAL in {}, CURVE in {}, NOT-TRAPPED in {} of {} seeds",
         renewal.met, curve.met, untrapped.met, renewal.judged
