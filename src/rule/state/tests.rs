@@ -1,66 +1,11 @@
 //! Each threshold of the paired test from both sides, and the precedence.
 
 use super::*;
-use crate::measure::{LastMeasures, Share, WholeMeasures, WindowMeasures, bins::Series};
-use crate::setup::Span;
-
-/// SGLang 300k at 1.35 (Table 7): the published slope threshold is 0.0125 /s.
-const LOAD: Load = Load {
-    lambda_per_s: 1.35 * 0.071534,
-    lambda_ref_per_s: 0.071534,
-    all_miss_tokens_per_s: 11_243.0,
-};
+use crate::measure::{LastMeasures, Share, WindowMeasures};
+use crate::rule::testing::{LOAD, trapped_run};
 
 fn share(hits: u64, misses: u64, unknown: u64) -> Share {
     Share { hits, misses, unknown }
-}
-
-/// A run that misses every turn at the all-miss rate while its backlog grows.
-fn trapped_run() -> RunMeasures {
-    let span = Span::new(5700.0, 8700.0);
-    let window = WindowMeasures {
-        span,
-        turns: 4000,
-        hits: share(0, 4000, 0),
-        follow_up_hits: share(0, 3600, 0),
-        uncached_tokens_per_s: Some(11_300.0),
-        mean_prompt_tokens: Some(9300.0),
-        turns_per_s: 1.33,
-        completions: 250,
-        completions_per_s: 0.083,
-        base_arrivals_per_s: 0.1,
-        backlog_mean: 210.0,
-        backlog_slope_per_s: Some(0.0130),
-        outstanding_mean: 205.0,
-        gap_median_s: Some(170.0),
-        gap_slope: Some(0.012),
-        churn_tokens_per_s: Some(11_400.0),
-        turnover_s: Some(26.3),
-        gap_over_turnover: Some(6.5),
-        latency_median_s: Some(165.0),
-        latency_p90_s: Some(180.0),
-    };
-    RunMeasures {
-        window: Some(window),
-        window_span: span,
-        last: Some(LastMeasures {
-            span: span.last(300.0),
-            hits: share(0, 400, 0),
-            outstanding_mean: 220.0,
-            outstanding_max: 230.0,
-        }),
-        whole: WholeMeasures {
-            sessions_arrived: 1000,
-            sessions_completed: 780,
-            sessions_unfinished: 220,
-            sessions_failed: 0,
-            sessions_held: 0,
-            held_mean_s: None,
-            held_session_hours: 0.0,
-        },
-        burst_start_s: Some(1200.0),
-        series: Series::default(),
-    }
 }
 
 fn state_of(change: impl FnOnce(&mut WindowMeasures, &mut LastMeasures)) -> RunState {
