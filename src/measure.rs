@@ -99,11 +99,12 @@ pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
     let span = window_of(&run.meta.arm, protocol);
     let backlog = population::in_system(run);
     let outstanding = population::outstanding(run);
+    let gaps = gap::gaps(run);
     let reached = run.meta.duration_s >= span.end_s - 1e-6;
     let last_span = span.last(protocol.paired.last_s.min(span.length_s()));
     RunMeasures {
         window: reached
-            .then(|| WindowMeasures::of(run, span, &protocol.bins, &backlog, &outstanding)),
+            .then(|| WindowMeasures::of(run, span, &protocol.bins, &backlog, &outstanding, &gaps)),
         window_span: span,
         last: reached.then(|| LastMeasures {
             span: last_span,
@@ -117,7 +118,7 @@ pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
             .iter()
             .any(|s| s.kind == Kind::Burst)
             .then_some(protocol.paired.burst.start_s),
-        series: bins::Series::of(run, &protocol.bins, &backlog, &outstanding),
+        series: bins::Series::of(run, &protocol.bins, &backlog, &outstanding, &gaps),
     }
 }
 

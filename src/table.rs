@@ -13,6 +13,7 @@ pub mod closed_curve;
 pub mod from_empty;
 pub mod loop_variables;
 pub mod model_values;
+pub mod open_run;
 pub mod paired;
 pub mod paired_ranges;
 pub mod rescue;

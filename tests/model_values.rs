@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use trapcheck::setup::Configs;
-use trapcheck::table::model_values::{self, Compared, Printed, compare, parse};
+use trapcheck::table::model_values::{self, Compared, Printed, compare, parse, solve};
 
 static ROWS: LazyLock<Vec<Compared>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -13,7 +13,7 @@ static ROWS: LazyLock<Vec<Compared>> = LazyLock::new(|| {
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
     let printed = Printed::parse(&read("cells.yaml"), &read("tables.yaml")).unwrap();
     let configs = Configs::load(&root.join("configs")).unwrap();
-    compare(&parse(&read("model_values.json")).unwrap(), &configs, &printed).unwrap()
+    compare(&parse(&read("model_values.json")).unwrap(), &solve(&configs).unwrap(), &printed)
 });
 
 /// Rows that do not come out to the printed digit, with the relative gap each stays within.
@@ -113,7 +113,7 @@ fn an_answer_does_not_depend_on_the_published_number() {
         row.published = 1e9;
         row.id = "?".into();
     }
-    let altered = compare(&altered, &configs, &printed).unwrap();
+    let altered = compare(&altered, &solve(&configs).unwrap(), &printed);
     for (a, b) in ROWS.iter().zip(&altered) {
         assert_eq!(a.ours, b.ours, "{}", describe(a));
     }

@@ -114,9 +114,9 @@ impl Ready {
         let printed = Printed::parse(&cells, &tables).map_err(|e| wrong("", e.to_string()))?;
         let published =
             model_values::parse(&values).map_err(|e| wrong("model_values.json", e.to_string()))?;
-        let unsolved = |e: model_values::Unsolved| TheoryTableError::Unsolved(e.to_string());
-        let compared = model_values::compare(&published, configs, &printed).map_err(unsolved)?;
-        let theories = model_values::solve(configs).map_err(unsolved)?;
+        let theories =
+            model_values::solve(configs).map_err(|e| TheoryTableError::Unsolved(e.to_string()))?;
+        let compared = model_values::compare(&published, &theories, &printed);
         let mut sources = vec![cells_source, tables_source, values_source];
         for theory in theories.values() {
             let file = |kind: &str, name: &str| format!("configs/{kind}/{name}.yaml");

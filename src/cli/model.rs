@@ -314,12 +314,12 @@ fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
         std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     let printed = Printed::parse(&read("cells.yaml")?, &read("tables.yaml")?)?;
+    let theories = model_values::solve(&configs)?;
     if let Some(which) = args.show.prediction() {
-        let theories = model_values::solve(&configs)?;
         return show(&[theory::predict(which, &theories, &printed)?], &args.print);
     }
     let published = parse(&read("model_values.json")?).context("model_values.json")?;
-    let rows = compare(&published, &configs, &printed)?;
+    let rows = compare(&published, &theories, &printed);
     let full = model_values::table(&rows);
     let summary = model_values::summary(&rows);
     match args.print.format {

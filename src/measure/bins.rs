@@ -4,7 +4,7 @@ use crate::run::{Run, SessionStatus, Turn};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
 
-use super::gap;
+use super::gap::{self, Gap};
 use super::population::{StepFunction, held_at_gate};
 use super::share::{Share, is_hit};
 
@@ -36,13 +36,18 @@ pub struct Series {
 }
 
 impl Series {
-    /// Bins a run; a last bin that the run does not fill is left out.
-    pub fn of(run: &Run, bins: &Bins, backlog: &StepFunction, outstanding: &StepFunction) -> Self {
+    /// Bins a run; `backlog`, `outstanding` and `gaps` are its own. A last bin that the run
+    /// does not fill is left out.
+    pub fn of(
+        run: &Run,
+        bins: &Bins,
+        backlog: &StepFunction,
+        outstanding: &StepFunction,
+        gaps: &[Gap],
+    ) -> Self {
         let whole = Span::new(0.0, run.meta.duration_s);
-        let gaps = gap::gaps(run);
         let tokens = binned_tokens(run, whole, bins.hit_s);
         let written = binned_tokens(run, whole, bins.gap_s);
-        let held = held_at_gate(run);
         Self {
             hits: binned_shares(run, whole, bins.hit_s, |_| true),
             follow_up_hits: binned_shares(run, whole, bins.follow_up_s, Turn::is_follow_up),
@@ -51,7 +56,7 @@ impl Series {
             held: if run.gate.is_empty() {
                 Vec::new()
             } else {
-                held.bin_means(whole, bins.backlog_s)
+                held_at_gate(run).bin_means(whole, bins.backlog_s)
             },
             uncached_tokens_per_s: tokens
                 .iter()
@@ -60,7 +65,7 @@ impl Series {
             gap_median_s: whole
                 .bins(bins.gap_s)
                 .into_iter()
-                .map(|bin| (bin.middle_s(), gap::median_gap_s(&gaps, bin)))
+                .map(|bin| (bin.middle_s(), gap::median_gap_s(gaps, bin)))
                 .collect(),
             turnover_s: written
                 .iter()

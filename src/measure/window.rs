@@ -4,7 +4,7 @@ use crate::run::{Kind, Run, SessionStatus};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
 
-use super::gap;
+use super::gap::{self, Gap};
 use super::population::StepFunction;
 use super::share::{self, Share};
 use super::stats;
@@ -57,13 +57,14 @@ pub struct WindowMeasures {
 }
 
 impl WindowMeasures {
-    /// Measures `span` of `run`; `backlog` and `outstanding` are the run's own.
+    /// Measures `span` of `run`; `backlog`, `outstanding` and `gaps` are the run's own.
     pub fn of(
         run: &Run,
         span: Span,
         bins: &Bins,
         backlog: &StepFunction,
         outstanding: &StepFunction,
+        gaps: &[Gap],
     ) -> Self {
         let length_s = span.length_s();
         let served: Vec<_> = run
@@ -78,8 +79,7 @@ impl WindowMeasures {
             served.iter().map(|t| t.cached_tokens.map(|c| t.prompt_tokens - c)).sum();
         let decoded: Option<u64> = served.iter().map(|t| t.completion_tokens).sum();
         let churn = uncached.zip(decoded).map(|(u, d)| (u + d) as f64 / length_s);
-        let gaps = gap::gaps(run);
-        let gap_median_s = gap::median_gap_s(&gaps, span);
+        let gap_median_s = gap::median_gap_s(gaps, span);
         let turnover_s =
             churn.filter(|c| *c > 0.0).map(|churn| run.meta.pool_tokens as f64 / churn);
         let ended = run
@@ -110,7 +110,7 @@ impl WindowMeasures {
                 .map(|line| line.slope),
             outstanding_mean: outstanding.mean_over(span),
             gap_median_s,
-            gap_slope: gap::slope(&gaps, span, bins.gap_s),
+            gap_slope: gap::slope(gaps, span, bins.gap_s),
             churn_tokens_per_s: churn,
             turnover_s,
             gap_over_turnover: gap_median_s.zip(turnover_s).map(|(gap, turnover)| gap / turnover),

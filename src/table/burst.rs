@@ -3,15 +3,9 @@
 
 use crate::analysis::ScoredRun;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Column, Row, Table, open_run};
 
 const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
     Column::new("hit_fraction_before", ""),
     Column::new("backlog_before_sessions", "sessions"),
     Column::new("backlog_after_burst_sessions", "sessions"),
@@ -26,22 +20,15 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         name: "burst".into(),
         title: "Runs around the burst: before, after, the first bin without a hit, the drain"
             .into(),
-        columns: COLUMNS.to_vec(),
+        columns: open_run::columns(COLUMNS),
         rows: runs.iter().filter_map(row).collect(),
     }
 }
 
 fn row(run: &ScoredRun) -> Option<Row> {
     let burst = run.burst.as_ref()?;
-    let key = run.dir.display().to_string();
     let gated = run.meta.gate.is_some();
-    let cells = vec![
-        Cell::text(&key),
-        Cell::text(run.meta.source.word()),
-        Cell::text(&run.meta.cell),
-        Cell::text(&run.meta.arm),
-        Cell::optional(run.meta.rate.multiple, 2),
-        Cell::Count(run.meta.seed),
+    let found = vec![
         Cell::known(burst.hits_before.value(), 3),
         Cell::Number(burst.backlog_before, 0),
         Cell::Number(burst.backlog_after, 0),
@@ -54,5 +41,5 @@ fn row(run: &ScoredRun) -> Option<Row> {
             None => Cell::Empty,
         },
     ];
-    Some(Row { key, cells, sources: run.sources.clone() })
+    Some(open_run::row(run, found))
 }

@@ -3,15 +3,9 @@
 
 use crate::analysis::ScoredRun;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Column, Row, Table, open_run};
 
 const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
     Column::new("sessions_held_at_gate", "sessions"),
     Column::new("gate_hold_mean_s", "s"),
     Column::new("gate_hold_session_hours", "session-hours"),
@@ -29,7 +23,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         name: "client_cost".into(),
         title: "What clients paid: gate waits over the run, latency and rates over the window"
             .into(),
-        columns: COLUMNS.to_vec(),
+        columns: open_run::columns(COLUMNS),
         rows: runs.iter().filter(|run| run.burst.is_some()).filter_map(row).collect(),
     }
 }
@@ -38,14 +32,7 @@ fn row(run: &ScoredRun) -> Option<Row> {
     let load = run.load?;
     let (window, whole) = (run.measures.window.as_ref(), &run.measures.whole);
     let over_ref = |rate: f64| rate / load.lambda_ref_per_s;
-    let key = run.dir.display().to_string();
-    let cells = vec![
-        Cell::text(&key),
-        Cell::text(run.meta.source.word()),
-        Cell::text(&run.meta.cell),
-        Cell::text(&run.meta.arm),
-        Cell::optional(run.meta.rate.multiple, 2),
-        Cell::Count(run.meta.seed),
+    let found = vec![
         Cell::Count(whole.sessions_held),
         Cell::optional(whole.held_mean_s, 1),
         Cell::Number(whole.held_session_hours, 1),
@@ -56,5 +43,5 @@ fn row(run: &ScoredRun) -> Option<Row> {
         Cell::known(window.map(|w| over_ref(w.base_arrivals_per_s)), 3),
         Cell::known(window.map(|w| over_ref(w.completions_per_s)), 3),
     ];
-    Some(Row { key, cells, sources: run.sources.clone() })
+    Some(open_run::row(run, found))
 }

@@ -101,18 +101,14 @@ pub fn parse(json: &str) -> Result<Vec<PublishedValue>, serde_json::Error> {
     serde_json::from_str(json)
 }
 
-/// Answers every row, in order.
-///
-/// # Errors
-/// A cell of the configuration that cannot be solved.
+/// Answers every row, in order, from the cells that [`solve`] solved.
 pub fn compare(
     published: &[PublishedValue],
-    configs: &Configs,
+    theories: &BTreeMap<String, Theory>,
     printed: &Printed,
-) -> Result<Vec<Compared>, Unsolved> {
-    let theories = solve(configs)?;
+) -> Vec<Compared> {
     let mut asked: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    Ok(published
+    published
         .iter()
         .map(|value| {
             let times = asked.entry((&value.quantity, &value.cell)).or_insert(0);
@@ -121,20 +117,14 @@ pub fn compare(
             let ours = if value.computable {
                 Subject::parse(&value.cell).and_then(|subject| {
                     let quantity = value.quantity.as_str();
-                    answer(&Question {
-                        quantity,
-                        subject,
-                        occurrence,
-                        theories: &theories,
-                        printed,
-                    })
+                    answer(&Question { quantity, subject, occurrence, theories, printed })
                 })
             } else {
                 Err(why_not(value))
             };
             Compared { published: value.clone(), ours }
         })
-        .collect())
+        .collect()
 }
 
 /// Every cell of a configuration, solved.
