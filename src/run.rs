@@ -9,6 +9,7 @@ mod check;
 mod columns;
 mod discover;
 mod engine;
+mod files;
 mod gate;
 mod load;
 mod meta;
@@ -22,6 +23,7 @@ pub mod write;
 pub use columns::PARQUET_THREAD;
 pub use discover::{Found, find_runs};
 pub use engine::EngineSample;
+pub use files::RunFiles;
 pub use gate::{GateEvent, GateEventKind};
 pub use load::{LoadOptions, Run};
 pub use meta::{
@@ -33,8 +35,10 @@ pub use sessions::{Session, SessionStatus};
 pub use source::SourceFile;
 pub use turns::{Turn, TurnStatus};
 
+use serde::{Deserialize, Serialize};
+
 /// Where a session's arrival comes from (`kind` in every table).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// The Poisson stream.
     Base,

@@ -124,7 +124,7 @@ fn row(dir: &str, run: Option<&Run>) -> Row {
 fn print(table: &Table, format: Format) -> anyhow::Result<()> {
     let headings: Vec<(&str, &str)> = COLUMNS
         .iter()
-        .map(|c| (c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
+        .map(|c| (&*c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
         .collect();
     let text = match format {
         Format::Table => output::screen(table, &headings),

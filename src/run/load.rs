@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::hash;
 
 use super::columns::{Columns, Field};
+use super::files::RunFiles;
 use super::meta::Meta;
 use super::problem::{Problem, Problems, Severity};
 use super::source::{Bytes, Packing, SourceFile};
@@ -55,8 +56,20 @@ impl Run {
     /// a value that does not fit the format, rows that contradict each other or
     /// `meta.json`.
     pub fn load(dir: &Path, options: &LoadOptions) -> Result<Self, Problems> {
+        Self::load_files(dir, RunFiles::read(dir), options)
+    }
+
+    /// The same from files that were read already.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_files(
+        dir: &Path,
+        files: RunFiles,
+        options: &LoadOptions,
+    ) -> Result<Self, Problems> {
         let (sources, notes) = (Vec::new(), Vec::new());
-        let mut loader = Loader { dir, options, end_s: f64::INFINITY, sources, notes };
+        let mut loader = Loader { dir, files, options, end_s: f64::INFINITY, sources, notes };
         let run = loader.load().map_err(Problems)?;
         let (notes, errors): (Vec<_>, Vec<_>) =
             check::cross_check(&run).into_iter().partition(|p| p.severity == Severity::Note);
@@ -86,6 +99,7 @@ type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
 
 struct Loader<'a> {
     dir: &'a Path,
+    files: RunFiles,
     options: &'a LoadOptions,
     /// When the run ended, by `meta.json`.
     end_s: f64,
@@ -126,7 +140,7 @@ impl Loader<'_> {
     }
 
     fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
-        let bytes = Bytes::read(path)?;
+        let bytes = self.files.take(path)?;
         self.sources.push(bytes.source());
         Ok(bytes)
     }
