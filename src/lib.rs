@@ -22,4 +22,5 @@ pub mod rule;
 pub mod run;
 pub mod setup;
 pub mod sim;
+pub mod slurm;
 pub mod table;

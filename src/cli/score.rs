@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.runs.configs)?;
     let found = runs::find(&args.runs.paths)?;
     let store = args.runs.store(Store::new(&configs));
-    let scoring = score(runs::measure(&store, &found.runs, "scoring"), &configs, None);
+    let scoring = score(runs::measure(&store, &found, "scoring"), &configs, None);
     let verdicts = scoring.paired(&configs);
     let tables = [
         table::runs::table(&scoring.runs),

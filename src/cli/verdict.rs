@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let file = RegistrationFile::load(&args.registration)?;
     let found = runs::find(&args.runs.paths)?;
     let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
-    let verdict = verdict(&file, &runs::measure(&store, &found.runs, "judging"), &configs)?;
+    let verdict = verdict(&file, &runs::measure(&store, &found, "judging"), &configs)?;
     if let Some(out) = &args.out {
         write(out, &verdict)?;
     }
