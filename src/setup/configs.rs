@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::layout::Layout;
 use super::registration::{RegistrationFile, Test};
 use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
@@ -18,6 +20,8 @@ pub struct Configs {
     pub protocols: BTreeMap<String, Protocol>,
     /// Registrations.
     pub registrations: BTreeMap<String, RegistrationFile>,
+    /// Layouts of run directories, in order of name.
+    pub layouts: Vec<Arc<Layout>>,
 }
 
 impl Configs {
@@ -37,6 +41,7 @@ impl Configs {
             registrations: each(&dir.join("registrations"), RegistrationFile::load, |file| {
                 &file.registration.name
             })?,
+            layouts: Layout::load_all(dir)?,
         };
         configs.check_names(dir)?;
         Ok(configs)
@@ -85,7 +90,7 @@ impl Configs {
 }
 
 /// Every `.yaml` in a directory, by its stem, which must be the name it states.
-fn each<T>(
+pub(super) fn each<T>(
     dir: &Path,
     load: impl Fn(&Path) -> Result<T, ConfigError>,
     name: impl Fn(&T) -> &String,
