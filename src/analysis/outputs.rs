@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::figure::output::render;
 use crate::figure::{Figure, FigureError};
 use crate::hash::sha256_hex;
-use crate::run::{Problem, SourceFile, find_runs};
+use crate::run::{Problem, SourceFile, find_runs_by};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
@@ -131,7 +131,7 @@ impl Project {
             .into_iter()
             .map(|path| Analysis::load(&path).map(|analysis| (path, analysis)))
             .collect::<Result<Vec<_>, _>>()?;
-        let found = find_runs(&[RESULTS]);
+        let found = find_runs_by(&[RESULTS], &configs.layouts);
         Ok(Self { configs, analyses, runs: found.runs, problems: found.problems })
     }
 

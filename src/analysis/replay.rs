@@ -83,7 +83,7 @@ pub fn replay_runs(
         .filter(engine)
         .find(|run| !run.meta.prefix_caching)
         .ok_or(ReplayError::NoCalibration)?;
-    let read = Run::load(&calibration.dir, &LoadOptions::default())
+    let read = Run::load_by(&calibration.dir, &configs.layouts, &LoadOptions::default())
         .map_err(|e| ReplayError::Unreadable(e.to_string()))?;
     let fit = iteration::fit(&read)
         .map_err(|source| ReplayError::Fit { run: calibration.dir.clone(), source })?;
@@ -118,7 +118,8 @@ fn predict(
     fit: &IterationFit,
     rule: &PairedThresholds,
 ) -> Result<(RunMeasures, Option<State>), String> {
-    let run = Run::load(&scored.dir, &LoadOptions::default()).map_err(|e| e.to_string())?;
+    let run = Run::load_by(&scored.dir, &configs.layouts, &LoadOptions::default())
+        .map_err(|e| e.to_string())?;
     let (cell, workload, protocol) =
         configs.of_cell(&run.meta.cell).ok_or("its cell is not in configs/cells")?;
     let cell = Cell { costs: fit.costs(), ..cell.clone() };

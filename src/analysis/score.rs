@@ -12,7 +12,7 @@ use crate::measure::queue::{self, QueueMeasures};
 use crate::measure::{RunMeasures, measure};
 use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
 use crate::rule::state::{Load, RunState, judge};
-use crate::run::{LoadOptions, Meta, Problem, Run, Source, SourceFile};
+use crate::run::{LoadOptions, Meta, Problem, Run, Source, SourceFile, metadata_of};
 use crate::setup::registration::{Status, Test};
 use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
@@ -151,7 +151,7 @@ pub fn score(
 }
 
 fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Scored {
-    match Run::load(dir, &options.load) {
+    match Run::load_by(dir, &configs.layouts, &options.load) {
         Ok(run) => score_run(run, configs, options),
         Err(problems) => Scored::Unreadable(Unreadable { dir: dir.into(), problems: problems.0 }),
     }
@@ -165,7 +165,7 @@ pub fn score_run(run: Run, configs: &Configs, options: &ScoreOptions<'_>) -> Sco
             "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
             run.meta.cell
         );
-        let problem = Problem::new(&run.dir.join("meta.json"), message);
+        let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
         let problems = vec![Problem { column: Some("cell".into()), ..problem }];
         return Scored::Unreadable(Unreadable { dir: run.dir, problems });
     };

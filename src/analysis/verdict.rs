@@ -114,7 +114,7 @@ pub fn verdict(
     let read: Vec<(&Path, Result<Evidence, Vec<Problem>>)> = dirs
         .par_iter()
         .map(|dir| {
-            let evidence = Run::load(dir, options)
+            let evidence = Run::load_by(dir, &configs.layouts, options)
                 .map_err(|problems| problems.0)
                 .map(|run| evidence::gather(run, &context));
             done();

@@ -11,7 +11,7 @@ use crate::analysis::draw::{draw, run_picture};
 use crate::analysis::outputs::{OutputFile, figure_files};
 use crate::analysis::score::{ScoreOptions, Scoring, score};
 use crate::analysis::spec::FigureSpec;
-use crate::run::{Source, find_runs};
+use crate::run::{Source, find_runs_by};
 use crate::setup::Configs;
 
 use super::{progress, project};
@@ -150,7 +150,7 @@ fn placed(files: Vec<OutputFile>, out: &Path) -> Vec<OutputFile> {
 
 /// Scores every run under some paths, and says what cannot be read.
 fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
-    let found = find_runs(paths);
+    let found = find_runs_by(paths, &configs.layouts);
     if found.runs.is_empty() {
         bail!("no run directory under these paths (a run directory holds a meta.json)");
     }

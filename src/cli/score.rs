@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::analysis::score::{CellVerdict, ScoreOptions, ScoredRun, Scoring, score};
 use crate::files::write_beside;
 use crate::rule::{Clause, Comparison, State};
-use crate::run::{LoadOptions, find_runs};
+use crate::run::{LoadOptions, find_runs_by};
 use crate::setup::Configs;
 use crate::table::{self, Cell, Table, fixed};
 
@@ -52,7 +52,7 @@ pub struct Args {
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.configs)?;
-    let found = find_runs(&args.paths);
+    let found = find_runs_by(&args.paths, &configs.layouts);
     for problem in &found.problems {
         eprintln!("problem: {problem}");
     }

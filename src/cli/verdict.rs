@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
 use crate::files::write_beside;
 use crate::rule::{Clause, Labelled};
-use crate::run::{LoadOptions, find_runs};
+use crate::run::{LoadOptions, find_runs_by};
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, fixed};
 
@@ -54,7 +54,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.configs)?;
     let file = RegistrationFile::load(&args.registration)?;
-    let found = find_runs(&args.paths);
+    let found = find_runs_by(&args.paths, &configs.layouts);
     for problem in &found.problems {
         eprintln!("problem: {problem}");
     }
