@@ -18,6 +18,7 @@ pub mod progress;
 pub mod project;
 pub mod provenance;
 pub mod register;
+pub mod runs;
 pub mod score;
 pub mod simulate;
 pub mod verdict;

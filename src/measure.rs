@@ -4,6 +4,8 @@
 //! are an exact step function of time. What a run cannot say is `None`, never 0.
 //! No thresholds here: rules have those.
 
+use serde::{Deserialize, Serialize};
+
 pub mod at_burst;
 pub mod bins;
 pub mod burst;
@@ -42,7 +44,7 @@ pub fn window_of(arm: &str, protocol: &Protocol) -> Span {
 }
 
 /// The measurements of one run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunMeasures {
     /// Over the window of the run's arm; `None` when the run ended before it did.
     pub window: Option<WindowMeasures>,
@@ -59,7 +61,7 @@ pub struct RunMeasures {
 }
 
 /// The end of the window (Table 6: the last 300 s).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LastMeasures {
     /// The span.
     pub span: Span,
@@ -72,7 +74,7 @@ pub struct LastMeasures {
 }
 
 /// The whole run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WholeMeasures {
     /// Sessions that arrived.
     pub sessions_arrived: u64,
@@ -89,6 +91,8 @@ pub struct WholeMeasures {
     pub held_mean_s: Option<f64>,
     /// Session-hours held at the gate (Table 8's delay).
     pub held_session_hours: f64,
+    /// Base arrivals of the plan over the whole run, sessions/s.
+    pub base_arrivals_per_s: f64,
 }
 
 /// A wait shorter than this is the client's own lateness, not the gate.
@@ -139,6 +143,7 @@ fn whole(run: &Run) -> WholeMeasures {
         sessions_held: held.len() as u64,
         held_mean_s: stats::mean(&held),
         held_session_hours: held.iter().sum::<f64>() / 3600.0,
+        base_arrivals_per_s: span::base_arrivals_per_s(run, Span::new(0.0, run.meta.duration_s)),
     }
 }
 

@@ -4,7 +4,9 @@
 //! are a pure function of the results, so that verifying is making them again
 //! and comparing.
 
+pub mod ledger;
 pub mod markdown;
+pub mod tex;
 pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,30 +14,39 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::outputs::{Evaluated, FigureFiles, OutputFile, table_file};
+use crate::analysis::outputs::{Evaluated, FigureFiles, OutputFile, hashed, table_files};
 use crate::hash::sha256_hex;
 use crate::run::SourceFile;
-use crate::table::{Cell, Table};
+use crate::setup::yaml::ConfigError;
+use crate::table::Table;
+
+use ledger::{Books, Entry, Ledger};
 
 /// Where the manifest lies, relative to the project's folder.
 pub const JSON_PATH: &str = "paper/numbers.json";
 /// The same for people.
 pub const MARKDOWN_PATH: &str = "paper/NUMBERS.md";
+/// The published numbers and ours as LaTeX macros.
+pub const TEX_PATH: &str = "paper/numbers.tex";
 
 /// The manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Format of this file, 1.
+    /// Format of this file, 2.
     pub format: u64,
     /// What was analysed.
     pub analyses: Vec<AnalysisEntry>,
     /// Every file a value came from, in order of path; entries point into this.
     pub sources: Vec<SourceEntry>,
-    /// Every derived value, in order of analysis, table, row and column.
-    pub numbers: Vec<NumberEntry>,
+    /// Every derived table with its values, in order of analysis and table.
+    pub tables: Vec<TableEntry>,
     /// Every file that was written.
     pub outputs: Vec<OutputEntry>,
+    /// Every published number and table row, and what answers it.
+    pub ledger: Vec<Entry>,
+    /// The files that the ledger rests on: derived tables, bindings, settings.
+    pub ledger_files: Vec<SourceEntry>,
 }
 
 /// An analysis and the configuration it depends on.
@@ -62,18 +73,28 @@ pub struct SourceEntry {
     pub sha256: String,
 }
 
-/// A derived value.
+/// A derived table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NumberEntry {
-    /// `table.row.column`; the table's name starts with the analysis'.
-    pub id: String,
+pub struct TableEntry {
+    /// Its name, which starts with the analysis'.
+    pub name: String,
     /// The analysis.
     pub analysis: String,
-    /// The value as it is printed.
-    pub value: String,
-    /// Its unit; empty for words and ratios.
-    pub unit: String,
+    /// The columns that hold findings: name and unit.
+    pub columns: Vec<(String, String)>,
+    /// Its rows.
+    pub rows: Vec<RowEntry>,
+}
+
+/// A row of a derived table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowEntry {
+    /// What identifies it.
+    pub row: String,
+    /// A value per column, as it is printed; empty where it does not apply.
+    pub values: Vec<String>,
     /// Indices into `sources`.
     pub sources: Vec<usize>,
 }
@@ -106,7 +127,7 @@ pub struct Made {
 impl Made {
     /// Every file it gives, in order of path.
     pub fn files(&self) -> Vec<OutputFile> {
-        let tables = self.tables.iter().map(table_file);
+        let tables = self.tables.iter().flat_map(table_files);
         tables.chain(self.figures.iter().flat_map(|f| f.files.iter().cloned())).collect()
     }
 }
@@ -117,10 +138,21 @@ impl From<&SourceFile> for SourceEntry {
     }
 }
 
+/// The name under which the tables of the ledger stand among the analyses.
+pub const PUBLISHED: &str = "published";
+
 impl Manifest {
     /// The manifest of everything that was made.
-    pub fn of(made: &[Made]) -> Self {
-        let all: BTreeSet<SourceEntry> = made.iter().flat_map(sources_of).collect();
+    pub fn of(made: &[Made], books: Option<&LedgerMade>) -> Self {
+        let tables = made.iter().flat_map(|m| &m.tables);
+        let figures = made.iter().flat_map(|m| &m.figures);
+        let all: BTreeSet<SourceEntry> = tables
+            .chain(books.iter().flat_map(|b| &b.ledger.tables))
+            .flat_map(|table| &table.rows)
+            .flat_map(|row| &row.sources)
+            .chain(figures.flat_map(|f| &f.sources))
+            .map(SourceEntry::from)
+            .collect();
         let sources: Vec<SourceEntry> = all.into_iter().collect();
         let place: BTreeMap<&PathBuf, usize> =
             sources.iter().enumerate().map(|(i, source)| (&source.path, i)).collect();
@@ -131,17 +163,122 @@ impl Manifest {
             found.dedup();
             found
         };
-        let numbers = made.iter().flat_map(|m| numbers_of(m, &places)).collect();
-        let outputs = made.iter().flat_map(|m| outputs_of(m, &places)).collect();
-        let analyses = made.iter().map(analysis_entry).collect();
-        Self { format: 1, analyses, sources, numbers, outputs }
+        let (mut tables, mut outputs) = (Vec::new(), Vec::new());
+        for made in made {
+            let name = &made.evaluated.analysis.name;
+            for table in &made.tables {
+                tables.push(table_entry(table, name, &places));
+                outputs.extend(outputs_of_table(table, name, &places));
+            }
+            for figure in &made.figures {
+                let sources = places(&figure.sources);
+                outputs.extend(figure.files.iter().map(|f| output(f, name, sources.clone())));
+            }
+        }
+        let mut manifest = Self {
+            format: 2,
+            analyses: made.iter().map(analysis_entry).collect(),
+            tables,
+            outputs,
+            ledger: Vec::new(),
+            ledger_files: Vec::new(),
+            sources: Vec::new(),
+        };
+        if let Some(books) = books {
+            for table in &books.ledger.tables {
+                manifest.tables.push(table_entry(table, PUBLISHED, &places));
+                manifest.outputs.extend(outputs_of_table(table, PUBLISHED, &places));
+            }
+            manifest.ledger.clone_from(&books.ledger.entries);
+            manifest.ledger_files.clone_from(&books.files);
+        }
+        manifest.sources = sources;
+        manifest
     }
 
-    /// As it is written.
+    /// As it is written: one row of anything per line, so that a change is one line.
     pub fn to_json(&self) -> String {
-        // Serialising plain structs to a string cannot fail.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+        let tables: Vec<String> = self
+            .tables
+            .iter()
+            .map(|table| {
+                format!(
+                    "{{\"name\":{},\"analysis\":{},\"columns\":{},\"rows\":{}}}",
+                    line(&table.name),
+                    line(&table.analysis),
+                    line(&table.columns),
+                    lines(&table.rows)
+                )
+            })
+            .collect();
+        format!(
+            "{{\"format\":{},\n\"analyses\":{},\n\"sources\":{},\n\"tables\":[\n{}\n],\n\"outputs\":{},\n\"ledger\":{},\n\"ledger_files\":{}}}\n",
+            self.format,
+            lines(&self.analyses),
+            lines(&self.sources),
+            tables.join(",\n"),
+            lines(&self.outputs),
+            lines(&self.ledger),
+            lines(&self.ledger_files)
+        )
     }
+
+    /// Number of values in its tables.
+    pub fn count_values(&self) -> usize {
+        let rows = self.tables.iter().flat_map(|t| &t.rows);
+        rows.map(|row| row.values.iter().filter(|v| !v.is_empty()).count()).sum()
+    }
+}
+
+/// The ledger and the files it rests on.
+#[derive(Debug)]
+pub struct LedgerMade {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// Derived tables, bindings and settings with their hashes, in order of path.
+    pub files: Vec<SourceEntry>,
+}
+
+impl LedgerMade {
+    /// The ledger over what was made.
+    ///
+    /// # Errors
+    /// Published values or bindings that cannot be used; a file that cannot be read.
+    pub fn of(made: &[Made]) -> Result<Self, ConfigError> {
+        let books = Books::load()?;
+        let ledger = books.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()));
+        let derived: BTreeMap<PathBuf, String> = made
+            .iter()
+            .flat_map(|m| m.tables.iter().flat_map(table_files))
+            .map(|file| (file.path, sha256_hex(&file.bytes)))
+            .collect();
+        let mut named: BTreeSet<PathBuf> = Books::FILES.iter().map(PathBuf::from).collect();
+        named.extend(ledger.entries.iter().flat_map(|e| e.computed_from.iter().cloned()));
+        let entry = |path: PathBuf| match derived.get(&path) {
+            Some(sha256) => Ok(SourceEntry { path, sha256: sha256.clone() }),
+            None => hashed(&path).map(|file| SourceEntry::from(&file)),
+        };
+        let files = named.into_iter().map(entry).collect::<Result<_, _>>()?;
+        Ok(Self { ledger, files })
+    }
+
+    /// The files it gives.
+    pub fn outputs(&self) -> Vec<OutputFile> {
+        self.ledger.tables.iter().flat_map(table_files).collect()
+    }
+}
+
+/// Serialising plain structs to a string cannot fail.
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn lines<T: Serialize>(values: &[T]) -> String {
+    if values.is_empty() {
+        return "[]".into();
+    }
+    let rows: Vec<String> = values.iter().map(line).collect();
+    format!("[\n{}\n]", rows.join(",\n"))
 }
 
 fn analysis_entry(made: &Made) -> AnalysisEntry {
@@ -160,48 +297,48 @@ fn analysis_entry(made: &Made) -> AnalysisEntry {
     }
 }
 
-fn sources_of(made: &Made) -> Vec<SourceEntry> {
-    let rows = made.tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.sources);
-    rows.chain(made.figures.iter().flat_map(|f| &f.sources)).map(SourceEntry::from).collect()
-}
-
-fn numbers_of(made: &Made, places: &impl Fn(&[SourceFile]) -> Vec<usize>) -> Vec<NumberEntry> {
-    let analysis = &made.evaluated.analysis.name;
-    let mut numbers = Vec::new();
-    for table in &made.tables {
-        for row in &table.rows {
-            let sources = places(&row.sources);
-            let cells = table.columns.iter().zip(&row.cells);
-            numbers.extend(
-                cells.filter(|(column, cell)| !column.is_key && **cell != Cell::Empty).map(
-                    |(column, cell)| NumberEntry {
-                        id: format!("{}.{}.{}", table.name, row.key, column.name),
-                        analysis: analysis.clone(),
-                        value: cell.print(),
-                        unit: column.unit.to_owned(),
-                        sources: sources.clone(),
-                    },
-                ),
-            );
-        }
+fn table_entry(
+    table: &Table,
+    analysis: &str,
+    places: &impl Fn(&[SourceFile]) -> Vec<usize>,
+) -> TableEntry {
+    let found: Vec<usize> =
+        (0..table.columns.len()).filter(|i| !table.columns[*i].is_key).collect();
+    TableEntry {
+        name: table.name.clone(),
+        analysis: analysis.into(),
+        columns: found
+            .iter()
+            .map(|i| &table.columns[*i])
+            .map(|c| (c.name.clone().into_owned(), c.unit.clone().into_owned()))
+            .collect(),
+        rows: table
+            .rows
+            .iter()
+            .map(|row| RowEntry {
+                row: row.key.clone(),
+                values: found.iter().map(|i| row.cells[*i].print()).collect(),
+                sources: places(&row.sources),
+            })
+            .collect(),
     }
-    numbers
 }
 
-fn outputs_of(made: &Made, places: &impl Fn(&[SourceFile]) -> Vec<usize>) -> Vec<OutputEntry> {
-    let entry = |file: &OutputFile, sources: Vec<usize>| OutputEntry {
+fn output(file: &OutputFile, analysis: &str, sources: Vec<usize>) -> OutputEntry {
+    OutputEntry {
         path: file.path.clone(),
         sha256: sha256_hex(&file.bytes),
-        analysis: made.evaluated.analysis.name.clone(),
+        analysis: analysis.into(),
         sources,
-    };
-    let tables = made.tables.iter().map(|table| {
-        let sources: Vec<SourceFile> = table.rows.iter().flat_map(|r| r.sources.clone()).collect();
-        entry(&table_file(table), places(&sources))
-    });
-    let figures = made.figures.iter().flat_map(|figure| {
-        let sources = places(&figure.sources);
-        figure.files.iter().map(move |file| entry(file, sources.clone())).collect::<Vec<_>>()
-    });
-    tables.chain(figures).collect()
+    }
+}
+
+fn outputs_of_table(
+    table: &Table,
+    analysis: &str,
+    places: &impl Fn(&[SourceFile]) -> Vec<usize>,
+) -> Vec<OutputEntry> {
+    let sources: Vec<SourceFile> = table.rows.iter().flat_map(|r| r.sources.clone()).collect();
+    let sources = places(&sources);
+    table_files(table).iter().map(|file| output(file, analysis, sources.clone())).collect()
 }

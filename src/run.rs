@@ -11,6 +11,7 @@ mod check;
 mod columns;
 mod discover;
 mod engine;
+mod files;
 pub(crate) mod format;
 mod gate;
 mod load;
@@ -26,6 +27,7 @@ pub mod write;
 pub use columns::PARQUET_THREAD;
 pub use discover::{Found, find_runs, find_runs_by};
 pub use engine::EngineSample;
+pub use files::RunFiles;
 pub use gate::{GateEvent, GateEventKind};
 pub use load::{LoadOptions, Run};
 pub use meta::{
@@ -38,8 +40,10 @@ pub use shape::{layout_of, metadata_of};
 pub use source::SourceFile;
 pub use turns::{Turn, TurnStatus};
 
+use serde::{Deserialize, Serialize};
+
 /// Where a session's arrival comes from (`kind` in every table).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// The Poisson stream.
     Base,

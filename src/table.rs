@@ -8,37 +8,51 @@ pub mod answers;
 pub mod arm_counts;
 pub mod burst;
 pub mod calibration;
+pub mod cell_calibration;
 pub mod client_cost;
 pub mod closed_curve;
+pub mod crossings;
+pub mod cut;
+pub mod edges;
 pub mod from_empty;
+pub mod goodput;
 pub mod loop_variables;
+pub mod mirror;
 pub mod model_values;
 pub mod open_run;
 pub mod paired;
 pub mod paired_ranges;
+pub mod persistence;
+pub mod plan_model;
 pub mod rescue;
 pub mod runs;
 pub mod sim_against_engine;
 pub mod theory;
 pub mod trap_check;
+pub mod trap_summary;
 pub mod verdict;
+pub mod verdicts;
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json};
 
+use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
 use crate::model::SessionMeans;
+use crate::rule::Arm;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 
 /// One column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name in csv and JSON, with the unit where it has one.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its unit; empty for words and ratios.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// Whether it says which row this is, rather than what was found.
     pub is_key: bool,
 }
@@ -125,7 +139,7 @@ impl Table {
     /// The table as csv: header, rows, LF.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
-        csv_line(&mut out, self.columns.iter().map(|c| c.name.to_owned()));
+        csv_line(&mut out, self.columns.iter().map(|c| c.name.clone().into_owned()));
         for row in &self.rows {
             csv_line(&mut out, row.cells.iter().map(Cell::print));
         }
@@ -137,10 +151,38 @@ impl Table {
         let object = |row: &Row| {
             let pairs = self.columns.iter().zip(&row.cells);
             pairs
-                .filter_map(|(column, cell)| cell.json().map(|v| (column.name.to_owned(), v)))
+                .filter_map(|(column, cell)| {
+                    cell.json().map(|v| (column.name.clone().into_owned(), v))
+                })
                 .collect::<Map<_, _>>()
         };
         self.rows.iter().map(|row| Json::Object(object(row))).collect()
+    }
+
+    /// The table as a LaTeX `tabular` with the rules of booktabs; numbers to the right, the
+    /// units in a second heading line.
+    pub fn to_latex(&self) -> String {
+        let numeric = |i: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.cells.get(i));
+            cells.into_iter().any(|c| matches!(c, Cell::Number(..) | Cell::Count(_)))
+        };
+        let spec: String =
+            (0..self.columns.len()).map(|i| if numeric(i) { 'r' } else { 'l' }).collect();
+        let line = |fields: Vec<String>| format!("{} \\\\\n", fields.join(" & "));
+        let names = self.columns.iter().map(|c| latex_words(&c.name.replace('_', " ")));
+        let mut out = format!(
+            "% {}\n% \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{spec}}}\n\\toprule\n{}",
+            self.title.replace('\n', " "),
+            line(names.collect())
+        );
+        if self.columns.iter().any(|c| !c.unit.is_empty()) {
+            out += &line(self.columns.iter().map(|c| latex_words(&c.unit)).collect());
+        }
+        out += "\\midrule\n";
+        for row in &self.rows {
+            out += &line(row.cells.iter().map(|cell| latex_words(&cell.print())).collect());
+        }
+        out + "\\bottomrule\n\\end{tabular}\n"
     }
 
     /// The table in Markdown, with units under the names.
@@ -163,6 +205,34 @@ impl Table {
     }
 }
 
+/// Words as LaTeX prints them.
+fn latex_words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The runs of the paired test: judged, of one of its arms, and where any run of a cell is
+/// bound to its registration, only those that are. Other tests have BURST runs too.
+fn judged_for_the_paired_test(runs: &[ScoredRun]) -> impl Iterator<Item = &ScoredRun> {
+    let bound = |run: &ScoredRun| run.binding.is_bound();
+    let of_arm = |run: &&ScoredRun| run.state.is_some() && Arm::of(&run.meta.arm).is_some();
+    let kind = move |run: &ScoredRun| (run.meta.cell.clone(), run.meta.source.word());
+    let with_bound: BTreeSet<_> =
+        runs.iter().filter(of_arm).filter(|run| bound(run)).map(kind).collect();
+    runs.iter().filter(of_arm).filter(move |run| bound(run) || !with_bound.contains(&kind(run)))
+}
+
 /// What a session of a cell's workload asks for on average.
 fn session_means(configs: &Configs, cell: &str) -> Option<SessionMeans> {
     configs.of_cell(cell).map(|(_, workload, _)| SessionMeans::of(workload))
@@ -171,12 +241,12 @@ fn session_means(configs: &Configs, cell: &str) -> Option<SessionMeans> {
 impl Column {
     /// A column of findings.
     pub const fn new(name: &'static str, unit: &'static str) -> Self {
-        Self { name, unit, is_key: false }
+        Self { name: Cow::Borrowed(name), unit: Cow::Borrowed(unit), is_key: false }
     }
 
     /// A column that says which row this is.
     pub const fn key(name: &'static str, unit: &'static str) -> Self {
-        Self { name, unit, is_key: true }
+        Self { name: Cow::Borrowed(name), unit: Cow::Borrowed(unit), is_key: true }
     }
 
     /// Name and unit for readers, on two lines.

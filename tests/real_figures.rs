@@ -6,13 +6,15 @@ use std::path::Path;
 
 use trapcheck::analysis::draw::{draw, run_picture};
 use trapcheck::analysis::outputs::Project;
+use trapcheck::analysis::store::Store;
 
 #[test]
 fn no_text_of_a_committed_figure_is_cut_off_or_lies_over_another() {
     let project = Project::open(Path::new("configs")).unwrap();
+    let store = Store::new(&project.configs);
     let mut drawn = 0;
     for (path, analysis) in &project.analyses {
-        let evaluated = project.evaluate(path, analysis, || ()).unwrap();
+        let evaluated = project.evaluate(path, analysis, &store, || ()).unwrap();
         for spec in &analysis.figures {
             let (figure, _) = draw(&evaluated.scoring.runs, spec, &project.configs).unwrap();
             assert_eq!(figure.drawing.faults(), Vec::<String>::new(), "{}", spec.name);

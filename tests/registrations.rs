@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
-use trapcheck::analysis::score::{ScoreOptions, Scoring, score};
+use trapcheck::analysis::score::{Scoring, score};
+use trapcheck::analysis::store::Store;
 use trapcheck::run::find_runs;
 use trapcheck::setup::Configs;
 use trapcheck::table::{self, Cell, Table};
@@ -156,7 +157,7 @@ fn a_registration_that_cannot_be_read_is_bad_input() {
 fn scored() -> Scoring {
     let configs = Configs::load(&root().join("configs")).unwrap();
     let found = find_runs(&[root().join("results/vllm-cpu")]);
-    score(&found.runs, &configs, &ScoreOptions::default(), || {})
+    score(Store::new(&configs).runs(&found.runs, || {}), &configs, None)
 }
 
 fn number(table: &Table, row: usize, column: &str) -> Option<f64> {

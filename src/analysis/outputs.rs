@@ -9,15 +9,17 @@ use crate::run::{Problem, SourceFile, find_runs_by};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
-use crate::table::theory::Prediction;
-use crate::table::{self, Table};
+use crate::sim::campaign::Job;
+use crate::table::Table;
 
+use super::batches::{BATCHES, Batches, Chosen, RunsOrigin, SimulatedOrigin};
 use super::draw;
-use super::replay::replay_runs;
-use super::score::{ScoreOptions, Scoring, score};
+use super::score::{Scoring, score};
 use super::simulated::{SimulatedError, simulated_runs};
-use super::spec::{Analysis, FigureSpec, TableKind};
-use super::theory_tables::{TheoryTableError, TheoryTables};
+use super::spec::{Analysis, FigureSpec};
+use super::statistics::RunStatistics;
+use super::store::{Measured, Store};
+use super::theory_tables::TheoryTableError;
 
 /// Folders of a project, relative to it.
 pub const RESULTS: &str = "results";
@@ -79,12 +81,14 @@ pub struct Evaluated {
     pub spec: SourceFile,
     /// The registration that judged, if any.
     pub registration: Option<RegistrationFile>,
-    /// Its runs.
+    /// Its runs as they were measured.
+    pub measured: Vec<Measured>,
+    /// Its runs, judged by the paired test's rule.
     pub scoring: Scoring,
     /// Configuration files its results depend on.
     pub configs: Vec<SourceFile>,
-    /// Globs that name no run.
-    pub idle_globs: Vec<String>,
+    /// What it names and is not there.
+    pub idle: Vec<String>,
 }
 
 /// A file to be written.
@@ -112,12 +116,27 @@ pub struct FigureFiles {
 pub struct Project {
     /// Its configuration.
     pub configs: Configs,
+    /// Where its batches of runs come from.
+    pub batches: Batches,
     /// Its analyses with their files, in order of name.
     pub analyses: Vec<(PathBuf, Analysis)>,
     /// Run directories under `results/`.
     pub runs: Vec<PathBuf>,
     /// What could not be looked at.
     pub problems: Vec<Problem>,
+}
+
+/// The runs that an analysis names.
+#[derive(Debug, Default)]
+pub struct Selected<'a> {
+    /// Run directories, in order of path.
+    pub dirs: Vec<PathBuf>,
+    /// Filters of those that come from a batch: a run is left out if none holds it.
+    filters: Vec<(&'a RunsOrigin, Vec<PathBuf>)>,
+    /// Campaigns to simulate, and which of their runs.
+    pub simulated: Vec<(&'a Path, Vec<&'a SimulatedOrigin>)>,
+    /// Globs and batches that name nothing.
+    pub idle: Vec<String>,
 }
 
 impl Project {
@@ -127,15 +146,50 @@ impl Project {
     /// A configuration or analysis file that cannot be used.
     pub fn open(configs: &Path) -> Result<Self, ConfigError> {
         let configs = Configs::load(configs)?;
+        let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()
+            .filter(|path| path != Path::new(crate::numbers::ledger::NUMBERS))
             .map(|path| Analysis::load(&path).map(|analysis| (path, analysis)))
             .collect::<Result<Vec<_>, _>>()?;
+        for (path, analysis) in &analyses {
+            if let Some(name) = analysis.batches.iter().find(|name| batches.get(name).is_none()) {
+                let message = format!("batches: no batch {name} in {BATCHES}");
+                return Err(ConfigError::new(path, message));
+            }
+        }
         let found = find_runs_by(&[RESULTS], &configs.layouts);
-        Ok(Self { configs, analyses, runs: found.runs, problems: found.problems })
+        Ok(Self { configs, batches, analyses, runs: found.runs, problems: found.problems })
     }
 
-    /// Reads and judges the runs of one analysis; `done` is called once per run.
+    /// The runs that an analysis names, each batch from the first of its places that is
+    /// there.
+    pub fn select<'a>(&'a self, analysis: &'a Analysis) -> Selected<'a> {
+        let (named, idle) = analysis.select(&self.runs);
+        let mut selected = Selected {
+            dirs: named.into_iter().cloned().collect(),
+            idle: idle.into_iter().map(|glob| format!("{glob} names no run")).collect(),
+            ..Selected::default()
+        };
+        for batch in analysis.batches.iter().filter_map(|name| self.batches.get(name)) {
+            match batch.choose(&self.runs) {
+                Chosen::Runs(_, origin, dirs) => {
+                    selected.dirs.extend(dirs.iter().cloned());
+                    selected.filters.push((origin, dirs));
+                }
+                Chosen::Simulated(_, origin) => selected.simulate(&origin.simulate, origin),
+                Chosen::Missing => selected.idle.push(format!("batch {} is missing", batch.batch)),
+            }
+        }
+        if let Some(campaign) = &analysis.simulate {
+            selected.simulated.push((campaign, Vec::new()));
+        }
+        selected.dirs.sort();
+        selected.dirs.dedup();
+        selected
+    }
+
+    /// Measures and judges the runs of one analysis; `done` is called once per run.
     ///
     /// # Errors
     /// The pinned registration changed or cannot be used.
@@ -143,38 +197,25 @@ impl Project {
         &self,
         path: &Path,
         analysis: &Analysis,
+        store: &Store<'_>,
         done: impl Fn() + Sync,
     ) -> Result<Evaluated, AnalysisError> {
-        let registration = analysis
-            .registration
-            .as_ref()
-            .map(|pinned| {
-                let file = RegistrationFile::load(&pinned.file)?;
-                if file.sha256 == pinned.sha256 {
-                    return Ok(file);
-                }
-                Err(AnalysisError::Unbound {
-                    analysis: analysis.name.clone(),
-                    path: file.path,
-                    found: file.sha256,
-                    expected: pinned.sha256.clone(),
-                })
-            })
-            .transpose()?;
-        let (selected, idle) = analysis.select(&self.runs);
-        let dirs: Vec<PathBuf> = selected.into_iter().cloned().collect();
-        let options =
-            ScoreOptions { registration: registration.as_ref(), ..ScoreOptions::default() };
-        let mut scoring = score(&dirs, &self.configs, &options, done);
-        if let Some(campaign) = &analysis.simulate {
-            scoring.runs.extend(simulated_runs(campaign, &self.configs)?);
+        let registration = pinned(analysis)?;
+        let selected = self.select(analysis);
+        let mut measured = store.runs(&selected.dirs, &done);
+        measured.retain(|run| run.as_ref().map_or(true, |run| selected.holds(run)));
+        for (campaign, wanted) in &selected.simulated {
+            let holds = |job: &Job<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(job));
+            measured.extend(simulated_runs(campaign, &self.configs, store, holds, &done)?);
         }
+        let scoring = score(measured.clone(), &self.configs, registration.as_ref());
         Ok(Evaluated {
             spec: hashed(path)?,
-            configs: self.configs_of(&scoring, registration.as_ref())?,
-            idle_globs: idle.into_iter().map(str::to_owned).collect(),
+            configs: self.configs_of(&scoring, analysis, registration.as_ref())?,
+            idle: selected.idle,
             analysis: analysis.clone(),
             registration,
+            measured,
             scoring,
         })
     }
@@ -183,6 +224,7 @@ impl Project {
     fn configs_of(
         &self,
         scoring: &Scoring,
+        analysis: &Analysis,
         registration: Option<&RegistrationFile>,
     ) -> Result<Vec<SourceFile>, ConfigError> {
         let dir = Path::new("configs");
@@ -195,10 +237,51 @@ impl Project {
                 paths.push(file("protocols", &protocol.name));
             }
         }
+        if !analysis.batches.is_empty() {
+            paths.push(BATCHES.into());
+        }
         paths.extend(registration.map(|r| r.path.clone()));
         paths.sort();
         paths.dedup();
         paths.iter().map(|path| hashed(path)).collect()
+    }
+}
+
+/// The registration that an analysis pins.
+fn pinned(analysis: &Analysis) -> Result<Option<RegistrationFile>, AnalysisError> {
+    let Some(pinned) = &analysis.registration else { return Ok(None) };
+    let file = RegistrationFile::load(&pinned.file)?;
+    if file.sha256 == pinned.sha256 {
+        return Ok(Some(file));
+    }
+    Err(AnalysisError::Unbound {
+        analysis: analysis.name.clone(),
+        path: file.path,
+        found: file.sha256,
+        expected: pinned.sha256.clone(),
+    })
+}
+
+impl<'a> Selected<'a> {
+    fn simulate(&mut self, campaign: &'a Path, origin: &'a SimulatedOrigin) {
+        match self.simulated.iter_mut().find(|(path, _)| *path == campaign) {
+            Some((_, origins)) => origins.push(origin),
+            None => self.simulated.push((campaign, vec![origin])),
+        }
+    }
+
+    /// Whether a run that was found belongs to what was named.
+    fn holds(&self, run: &RunStatistics) -> bool {
+        let mut found = false;
+        for (origin, dirs) in &self.filters {
+            if dirs.binary_search(&run.dir).is_ok() {
+                if origin.holds(&run.meta) {
+                    return true;
+                }
+                found = true;
+            }
+        }
+        !found
     }
 }
 
@@ -213,58 +296,6 @@ pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
 }
 
 impl Evaluated {
-    /// Its tables, each named after the analysis.
-    ///
-    /// # Errors
-    /// A table of the theory that cannot be made.
-    pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
-        let mut theory = TheoryTables::new(configs);
-        let named = |table: Table| {
-            let name = self.analysis.table_stem(&table.name);
-            Table { name, ..table }
-        };
-        let kinds = &self.analysis.tables;
-        kinds.iter().map(|kind| self.table(*kind, configs, &mut theory).map(named)).collect()
-    }
-
-    fn table(
-        &self,
-        kind: TableKind,
-        configs: &Configs,
-        theory: &mut TheoryTables<'_>,
-    ) -> Result<Table, AnalysisError> {
-        let runs = &self.scoring.runs;
-        Ok(match kind {
-            TableKind::Runs => table::runs::table(runs),
-            TableKind::Paired => {
-                let verdicts: Vec<_> =
-                    self.registration.iter().filter_map(|r| self.scoring.verdict_of(r)).collect();
-                table::paired::table(&verdicts, runs)
-            }
-            TableKind::TrapCheck => table::trap_check::table(runs),
-            TableKind::Calibration => table::calibration::table(runs, configs),
-            TableKind::ClosedCurve => table::closed_curve::table(runs, configs),
-            TableKind::FromEmpty => table::from_empty::table(runs),
-            TableKind::ModelValues => theory.values()?,
-            TableKind::ModelValuesSummary => theory.summary()?,
-            TableKind::ModelTraps => theory.predicted(Prediction::Traps)?,
-            TableKind::ModelFromEmpty => theory.predicted(Prediction::FromEmpty)?,
-            TableKind::ModelCuts => theory.predicted(Prediction::Corollary3)?,
-            TableKind::ModelMirror => theory.predicted(Prediction::Mirror)?,
-            TableKind::ModelWindows => theory.predicted(Prediction::Windows)?,
-            TableKind::ModelCrossings => theory.predicted(Prediction::Crossings)?,
-            TableKind::SimAgainstEngine => {
-                let replay = replay_runs(runs, configs, self.registration.as_ref());
-                table::sim_against_engine::table(replay.as_ref())
-            }
-            TableKind::PairedRanges => table::paired_ranges::table(runs),
-            TableKind::ArmCounts => table::arm_counts::table(runs),
-            TableKind::Burst => table::burst::table(runs),
-            TableKind::ClientCost => table::client_cost::table(runs),
-            TableKind::LoopVariables => table::loop_variables::table(runs),
-        })
-    }
-
     /// One of its figures, rendered.
     ///
     /// # Errors
@@ -275,8 +306,19 @@ impl Evaluated {
         configs: &Configs,
     ) -> Result<FigureFiles, AnalysisError> {
         let failed = |error| AnalysisError::Figure { name: spec.name.clone(), error };
-        let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs)
-            .map_err(|error| AnalysisError::NoFigure { name: spec.name.clone(), error })?;
+        let draw = |spec: &FigureSpec| {
+            draw::draw(&self.scoring.runs, spec, configs)
+                .map_err(|error| AnalysisError::NoFigure { name: spec.name.clone(), error })
+        };
+        // Drawn once to know which of the runs it shows, and again to say whose they are.
+        let (figure, sources) = draw(spec)?;
+        let figure = if spec.source.contains("{runs}") {
+            let words = super::origin_words(&self.scoring.runs, &sources);
+            let source = spec.source.replace("{runs}", words);
+            draw(&FigureSpec { source, ..spec.clone() })?.0
+        } else {
+            figure
+        };
         let files = figure_files(&spec.name, &figure).map_err(failed)?;
         Ok(FigureFiles { name: spec.name.clone(), files, sources })
     }
@@ -301,10 +343,20 @@ pub fn figure_files(name: &str, figure: &Figure) -> Result<Vec<OutputFile>, Figu
     ])
 }
 
-/// A table's csv file.
-pub fn table_file(table: &Table) -> OutputFile {
-    OutputFile {
-        path: Path::new(DERIVED).join(format!("{}.csv", table.name)),
-        bytes: table.to_csv().into_bytes(),
+/// A table's files under `paper/derived/`: csv, and where people read it, Markdown and
+/// LaTeX of the same cells.
+pub fn table_files(table: &Table) -> Vec<OutputFile> {
+    let file = |ending: &str, text: String| OutputFile {
+        path: Path::new(DERIVED).join(format!("{}.{ending}", table.name)),
+        bytes: text.into_bytes(),
+    };
+    let mut files = vec![file("csv", table.to_csv())];
+    if table.rows.len() <= MOST_ROWS_TO_READ {
+        files.push(file("md", table.to_markdown()));
+        files.push(file("tex", table.to_latex()));
     }
+    files
 }
+
+/// A longer table is data, not reading: it is written as csv only.
+const MOST_ROWS_TO_READ: usize = 60;

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::law::iteration::{self, IterationError, IterationFit};
+use crate::law::iteration::IterationFit;
 use crate::measure::{RunMeasures, measure};
 use crate::plan::{Plan, PlannedSession};
 use crate::rule::state::{State, judge};
-use crate::run::{LoadOptions, Meta, Run, Source, SourceFile};
+use crate::run::{Meta, Source, SourceFile};
 use crate::setup::{Arm, Cell, Configs, PairedThresholds, RegistrationFile};
 use crate::sim::directory::{Label, to_run};
 use crate::sim::{Options, RunSpec, SimError, replay};
@@ -55,16 +55,13 @@ pub enum ReplayError {
     /// No cache-off run to calibrate on.
     #[error("no cache-off run of an engine among the runs")]
     NoCalibration,
-    /// The cache-off run could not be read again.
-    #[error("{0}")]
-    Unreadable(String),
     /// It does not tell the costs.
-    #[error("{}: {source}", run.display())]
+    #[error("{}: {why}", run.display())]
     Fit {
         /// The run.
         run: PathBuf,
         /// Why.
-        source: IterationError,
+        why: String,
     },
 }
 
@@ -83,10 +80,11 @@ pub fn replay_runs(
         .filter(engine)
         .find(|run| !run.meta.prefix_caching)
         .ok_or(ReplayError::NoCalibration)?;
-    let read = Run::load_by(&calibration.dir, &configs.layouts, &LoadOptions::default())
-        .map_err(|e| ReplayError::Unreadable(e.to_string()))?;
-    let fit = iteration::fit(&read)
-        .map_err(|source| ReplayError::Fit { run: calibration.dir.clone(), source })?;
+    let fit = calibration
+        .iteration_cost
+        .clone()
+        .ok_or(ReplayError::NoCalibration)?
+        .map_err(|why| ReplayError::Fit { run: calibration.dir.clone(), why })?;
     let of_cell: Vec<&ScoredRun> = runs
         .iter()
         .filter(engine)
@@ -113,13 +111,11 @@ pub fn replay_runs(
 }
 
 fn predict(
-    scored: &ScoredRun,
+    run: &ScoredRun,
     configs: &Configs,
     fit: &IterationFit,
     rule: &PairedThresholds,
 ) -> Result<(RunMeasures, Option<State>), String> {
-    let run = Run::load_by(&scored.dir, &configs.layouts, &LoadOptions::default())
-        .map_err(|e| e.to_string())?;
     let (cell, workload, protocol) =
         configs.of_cell(&run.meta.cell).ok_or("its cell is not in configs/cells")?;
     let cell = Cell { costs: fit.costs(), ..cell.clone() };
@@ -133,11 +129,11 @@ fn predict(
         seed: run.meta.seed,
         options: Options { batching: cell.batching, ..Options::default() },
     };
-    let plan = plan(&run).ok_or("it has no plan table")?;
+    let plan = plan(run).ok_or("it has no plan table")?;
     let simulated = replay(&spec, plan).map_err(|e: SimError| e.to_string())?;
     let label = Label { run_id: run.meta.run_id.clone(), registration: None };
     let measures = measure(&to_run(&simulated, &spec, &label), protocol);
-    let state = match (scored.load, &scored.state) {
+    let state = match (run.load, &run.state) {
         (Some(load), Some(_)) => Some(judge(&measures, load, rule).state),
         _ => None,
     };
@@ -159,9 +155,9 @@ fn arm(meta: &Meta) -> Option<Arm> {
 }
 
 /// The run's own plan, sessions numbered in the order of the file.
-fn plan(run: &Run) -> Option<Plan> {
+fn plan(run: &ScoredRun) -> Option<Plan> {
     let sessions: Vec<PlannedSession> = run
-        .plan
+        .planned
         .iter()
         .zip(0..)
         .map(|(s, session)| PlannedSession {

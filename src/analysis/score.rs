@@ -1,20 +1,18 @@
-//! Scoring runs: load, measure, judge, and check the stuck ones against model F.
+//! Scoring runs: judging what was measured, and checking the stuck ones against model F.
 
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::{TrapCheck, trap_checks};
-use crate::measure::at_burst::{self, Arrival};
-use crate::measure::burst::{BurstMeasures, around_burst};
-use crate::measure::queue::{self, QueueMeasures};
-use crate::measure::{RunMeasures, measure};
 use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
 use crate::rule::state::{Load, RunState, judge};
-use crate::run::{LoadOptions, Meta, Problem, Run, Source, SourceFile, metadata_of};
+use crate::run::{Meta, Problem, Source};
 use crate::setup::registration::{Status, Test};
 use crate::setup::{Configs, PairedThresholds, RegistrationFile};
+
+use super::statistics::{RunStatistics, is_open_arm};
+use super::store::Measured;
 
 /// How a run stands to the registration it is judged by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +37,11 @@ impl Binding {
         matches!(self, Self::Bound(_))
     }
 
+    /// Whether the run was made for the registration, decisive or not.
+    pub const fn is_bound(&self) -> bool {
+        matches!(self, Self::Bound(_) | Self::NotDecisive(..) | Self::Restated(_))
+    }
+
     /// The words of the output.
     pub fn words(&self) -> String {
         match self {
@@ -54,26 +57,12 @@ impl Binding {
     }
 }
 
-/// A run that could be read.
+/// A run that could be read, and how it was judged; its statistics are at hand by
+/// dereferencing.
 #[derive(Debug, Clone)]
 pub struct ScoredRun {
-    /// Its directory.
-    pub dir: PathBuf,
-    /// Who, what and when.
-    pub meta: Meta,
-    /// The files it was read from.
-    pub sources: Vec<SourceFile>,
-    /// What is worth knowing about it.
-    pub notes: Vec<Problem>,
     /// What was measured.
-    pub measures: RunMeasures,
-    /// The same around the protocol's burst; `None` for closed, cache-off and from-empty
-    /// runs, and runs that end before it.
-    pub burst: Option<BurstMeasures>,
-    /// Its sessions from the burst's start on; empty without a burst.
-    pub from_burst: Vec<Arrival>,
-    /// The queue of a from-empty run (App. E.3); `None` for other arms, or unknown.
-    pub queue: Option<QueueMeasures>,
+    pub statistics: Arc<RunStatistics>,
     /// How it stands to a registration.
     pub binding: Binding,
     /// What it was judged against; `None` for runs without a rate of their own.
@@ -85,8 +74,14 @@ pub struct ScoredRun {
     pub stuck: Option<bool>,
     /// The trap check of a stuck run, per calibration; or why there is none.
     pub checks: Result<Vec<TrapCheck>, String>,
-    /// The cost of a miss, for a cache-off run; or why there is none.
-    pub turn_cost: Option<Result<TurnCostFit, String>>,
+}
+
+impl Deref for ScoredRun {
+    type Target = RunStatistics;
+
+    fn deref(&self) -> &RunStatistics {
+        &self.statistics
+    }
 }
 
 /// A run, or why it could not be read.
@@ -98,15 +93,6 @@ pub struct Unreadable {
     pub problems: Vec<Problem>,
 }
 
-/// The outcome for one directory.
-#[derive(Debug, Clone)]
-pub enum Scored {
-    /// It could be read.
-    Run(Box<ScoredRun>),
-    /// It could not.
-    Unreadable(Unreadable),
-}
-
 /// Everything scored together.
 #[derive(Debug, Clone, Default)]
 pub struct Scoring {
@@ -116,101 +102,51 @@ pub struct Scoring {
     pub unreadable: Vec<Unreadable>,
 }
 
-/// How runs are scored.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ScoreOptions<'a> {
-    /// How they are read.
-    pub load: LoadOptions,
-    /// The registration to judge by, instead of the one of each run's cell.
-    pub registration: Option<&'a RegistrationFile>,
-}
-
-/// Scores run directories in parallel; `done` is called once per run.
+/// Scores runs that were measured, in their order; `registration` judges them instead of
+/// the one of each run's cell.
 pub fn score(
-    dirs: &[PathBuf],
+    measured: Vec<Measured>,
     configs: &Configs,
-    options: &ScoreOptions<'_>,
-    done: impl Fn() + Sync,
+    registration: Option<&RegistrationFile>,
 ) -> Scoring {
-    let scored: Vec<Scored> = dirs
-        .par_iter()
-        .map(|dir| {
-            let scored = score_one(dir, configs, options);
-            done();
-            scored
-        })
-        .collect();
     let mut scoring = Scoring::default();
-    for outcome in scored {
+    for outcome in measured {
         match outcome {
-            Scored::Run(run) => scoring.runs.push(*run),
-            Scored::Unreadable(unreadable) => scoring.unreadable.push(unreadable),
+            Ok(statistics) => scoring.runs.push(score_run(statistics, configs, registration)),
+            Err(unreadable) => scoring.unreadable.push(unreadable),
         }
     }
     scoring
 }
 
-fn score_one(dir: &Path, configs: &Configs, options: &ScoreOptions<'_>) -> Scored {
-    match Run::load_by(dir, &configs.layouts, &options.load) {
-        Ok(run) => score_run(run, configs, options),
-        Err(problems) => Scored::Unreadable(Unreadable { dir: dir.into(), problems: problems.0 }),
-    }
-}
-
-/// Scores a run that is in memory.
-pub fn score_run(run: Run, configs: &Configs, options: &ScoreOptions<'_>) -> Scored {
-    let Some((cell, workload, protocol)) = configs.of_cell(&run.meta.cell) else {
-        let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
-        let message = format!(
-            "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
-            run.meta.cell
-        );
-        let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
-        let problems = vec![Problem { column: Some("cell".into()), ..problem }];
-        return Scored::Unreadable(Unreadable { dir: run.dir, problems });
-    };
-    let measures = measure(&run, protocol);
-    let (binding, registration) = bind(&run.meta, configs, options.registration);
+fn score_run(
+    statistics: Arc<RunStatistics>,
+    configs: &Configs,
+    forced: Option<&RegistrationFile>,
+) -> ScoredRun {
+    let run = &*statistics;
+    let cell = configs.of_cell(&run.meta.cell);
+    let lambda_ref = cell.map_or(f64::NAN, |(cell, ..)| cell.lambda_ref_per_s);
+    let (binding, registration) = bind(&run.meta, configs, forced);
     let rule = registration.map_or_else(PairedThresholds::default, |r| r.registration.rule);
-    let load = load_of(&run.meta, registration, cell.lambda_ref_per_s);
-    let judged_arm = !matches!(run.meta.arm.as_str(), "closed" | "e0a" | "e0b");
-    let burst = judged_arm.then(|| around_burst(&run, protocol)).flatten();
+    let load = load_of(&run.meta, registration, lambda_ref);
     let state = match (load, registration) {
-        (Some(load), Some(_)) if judged_arm => Some(judge(&measures, load, &rule)),
+        (Some(load), Some(_)) if is_open_arm(&run.meta.arm) => {
+            Some(judge(&run.measures, load, &rule))
+        }
         _ => None,
     };
-    let stuck = match (&measures.window, load) {
+    let stuck = match (&run.measures.window, load) {
         (Some(window), Some(_)) => window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below),
         _ => None,
     };
-    let checks = match (stuck, &measures.window, load) {
-        (Some(true), Some(window), Some(load)) => {
-            trap_checks(&run, window, load.lambda_per_s, cell, workload).map_err(|e| e.to_string())
+    let checks = match (stuck, load, cell) {
+        (Some(true), Some(load), Some((cell, workload, _))) => {
+            trap_checks(run.own_speed, load.lambda_per_s, cell, workload).map_err(|e| e.to_string())
         }
         _ => Ok(Vec::new()),
     };
-    let turn_cost = (!run.meta.prefix_caching)
-        .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string()));
-    let from_burst = measures
-        .burst_start_s
-        .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s));
-    let queue = (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten();
-    Scored::Run(Box::new(ScoredRun {
-        from_burst,
-        queue,
-        dir: run.dir,
-        meta: run.meta,
-        sources: run.sources,
-        notes: run.notes,
-        measures,
-        burst,
-        binding,
-        load,
-        state,
-        stuck,
-        checks,
-        turn_cost,
-    }))
+    ScoredRun { binding, load, state, stuck, checks, statistics }
 }
 
 /// The registration a run is judged by, and what its verdict is worth.

@@ -1,19 +1,17 @@
-//! Runs that an analysis simulates instead of reading: a campaign made in memory,
-//! scored like any other run, and gone when the analysis is done.
+//! Runs that an analysis simulates as it is made: a campaign's, or some tests of it, in
+//! memory. Their sources are the campaign and the configuration they were made from.
 
 use std::path::{Path, PathBuf};
-
-use rayon::prelude::*;
+use std::sync::Arc;
 
 use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
 use crate::sim::campaign::{CampaignError, Job, jobs};
-use crate::sim::directory::to_run;
-use crate::sim::simulate;
 
 use super::outputs::hashed;
-use super::score::{ScoreOptions, Scored, ScoredRun, score_run};
+use super::statistics::RunStatistics;
+use super::store::{Measured, Store};
 
 /// Why the runs could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -24,37 +22,34 @@ pub enum SimulatedError {
     /// A run of the campaign makes no sense.
     #[error(transparent)]
     Campaign(#[from] CampaignError),
-    /// The simulator could not make a run.
-    #[error("{id}: {message}")]
-    Run {
-        /// The run.
-        id: String,
-        /// What it said.
-        message: String,
-    },
 }
 
-/// Simulates and scores every run of a campaign, in its order. Their sources are the
-/// campaign and the configuration they were made from.
+/// Simulates and measures the runs of a campaign that are `wanted`, in its order.
 ///
 /// # Errors
 /// A campaign, a cell or a run that cannot be used.
-pub fn simulated_runs(path: &Path, configs: &Configs) -> Result<Vec<ScoredRun>, SimulatedError> {
+pub fn simulated_runs(
+    path: &Path,
+    configs: &Configs,
+    store: &Store<'_>,
+    wanted: impl Fn(&Job<'_>) -> bool,
+    done: impl Fn() + Sync,
+) -> Result<Vec<Measured>, SimulatedError> {
     let campaign = Campaign::load(path)?;
-    let jobs = jobs(&campaign, configs, |options| options)?;
-    let runs: Vec<Result<Option<ScoredRun>, SimulatedError>> =
-        jobs.par_iter().map(|job| one(job, path, configs)).collect();
-    let runs: Vec<Option<ScoredRun>> = runs.into_iter().collect::<Result<_, _>>()?;
-    Ok(runs.into_iter().flatten().collect())
+    let mut jobs = jobs(&campaign, configs, |options| options)?;
+    jobs.retain(wanted);
+    let measured = store.simulated(&jobs, done);
+    let sourced = |(job, measured): (&Job<'_>, Measured)| match measured {
+        Ok(statistics) => {
+            let sources = sources(job, path)?;
+            Ok(Ok(Arc::new(RunStatistics { sources, ..(*statistics).clone() })))
+        }
+        Err(unreadable) => Ok(Err(unreadable)),
+    };
+    jobs.iter().zip(measured).map(sourced).collect()
 }
 
-fn one(
-    job: &Job<'_>,
-    campaign: &Path,
-    configs: &Configs,
-) -> Result<Option<ScoredRun>, SimulatedError> {
-    let simulated = simulate(&job.spec)
-        .map_err(|e| SimulatedError::Run { id: job.planned.id.clone(), message: e.to_string() })?;
+fn sources(job: &Job<'_>, campaign: &Path) -> Result<Vec<SourceFile>, ConfigError> {
     let file = |kind: &str, name: &str| PathBuf::from(format!("configs/{kind}/{name}.yaml"));
     let paths = [
         campaign.to_owned(),
@@ -62,12 +57,5 @@ fn one(
         file("protocols", &job.spec.protocol.name),
         file("workloads", &job.spec.workload.name),
     ];
-    let sources: Vec<SourceFile> = paths.iter().map(|p| hashed(p)).collect::<Result<_, _>>()?;
-    let mut run = to_run(&simulated, &job.spec, &job.label);
-    run.dir = Path::new("simulated").join(&job.dir);
-    run.sources = sources;
-    Ok(match score_run(run, configs, &ScoreOptions::default()) {
-        Scored::Run(run) => Some(*run),
-        Scored::Unreadable(_) => None,
-    })
+    paths.iter().map(|path| hashed(path)).collect()
 }

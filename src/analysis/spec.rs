@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::law::trap_check::Calibration;
 use crate::setup::yaml::{self, ConfigError};
+
+use super::batches::globs;
 
 /// An analysis as `analysis/<name>.yaml` states it. Paths are relative to the
 /// project's folder.
@@ -27,7 +28,10 @@ pub struct Analysis {
     /// own tables.
     #[serde(default)]
     pub runs: Vec<String>,
-    /// A campaign whose runs are simulated when the analysis is made, beside those read.
+    /// Batches of runs, by name, each from wherever it is (`configs/batches.yaml`).
+    #[serde(default)]
+    pub batches: Vec<String>,
+    /// A campaign whose runs are all simulated when the analysis is made, beside those read.
     #[serde(default)]
     pub simulate: Option<PathBuf>,
     /// The tables to derive.
@@ -92,6 +96,30 @@ pub enum TableKind {
     ClientCost,
     /// Gap, turnover time and their ratio (Table 10).
     LoopVariables,
+    /// The trap check summed up per cell and over all (App. B).
+    TrapSummary,
+    /// All-miss rates per cell, from its cache-off runs.
+    CellCalibration,
+    /// Peak and half-hit crossing of each cell's closed curve (Tables 13 and 20).
+    Crossings,
+    /// The edge of stability from empty, per cell (Table 13).
+    Edges,
+    /// How every registered test comes out over these runs.
+    Verdicts,
+    /// The label of each run under each registered test.
+    Labels,
+    /// What each label was decided by, clause by clause.
+    Clauses,
+    /// The rescue runs with their controls (Tables 8 and 9).
+    Rescue,
+    /// The runs whose arrivals were cut, against model F (App. C).
+    Cut,
+    /// The runs of the step-capped workload, against model F (App. C).
+    Mirror,
+    /// Goodput lost against NOBURST (App. D).
+    Goodput,
+    /// How long each trap lasted (App. D).
+    Persistence,
 }
 
 /// A figure to draw.
@@ -102,7 +130,8 @@ pub struct FigureSpec {
     pub name: String,
     /// Title, for the files' own description.
     pub title: String,
-    /// What the runs are, printed in the figure.
+    /// What the runs are, printed in the figure; `{runs}` becomes whether an engine's or
+    /// simulated ones were drawn.
     pub source: String,
     /// What is drawn.
     pub draw: Draw,
@@ -218,7 +247,7 @@ impl Analysis {
             return Err(ConfigError::new(path, message));
         }
         for glob in &analysis.runs {
-            matcher(std::slice::from_ref(glob))
+            globs(std::slice::from_ref(glob))
                 .map_err(|e| ConfigError::new(path, format!("runs: {e}")))?;
         }
         Ok(analysis)
@@ -235,8 +264,7 @@ impl Analysis {
     /// Of the given run directories those it names, in the given order; and the
     /// globs that name none.
     pub fn select<'a>(&self, dirs: &'a [PathBuf]) -> (Vec<&'a PathBuf>, Vec<&str>) {
-        let matches =
-            |globs: &[String], dir: &Path| matcher(globs).is_ok_and(|set| set.is_match(dir));
+        let matches = |of: &[String], dir: &Path| globs(of).is_ok_and(|set| set.is_match(dir));
         let selected = dirs.iter().filter(|dir| matches(&self.runs, dir)).collect();
         let idle = self
             .runs
@@ -246,12 +274,4 @@ impl Analysis {
             .collect();
         (selected, idle)
     }
-}
-
-fn matcher(globs: &[String]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(GlobBuilder::new(glob).literal_separator(true).build()?);
-    }
-    set.build()
 }

@@ -15,18 +15,25 @@ mod made_up;
 mod tests;
 mod trap;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use crate::measure::rescue::{ControlAfter, RescueMeasures};
+use crate::measure::rescue::ControlAfter;
 use crate::rule::{Clause, Labelled, Outcome, RateVerdict};
-use crate::run::{LoadOptions, Meta, Problem, Run, SourceFile};
+use crate::run::Problem;
 use crate::setup::registration::Status;
 use crate::setup::{Cell, Configs, Protocol, RegistrationFile, Workload};
 
 use super::score::Binding;
-use evidence::{Evidence, Role};
+use super::statistics::RunStatistics;
+use super::statistics::extra::Extra;
+use super::store::Measured;
+use evidence::Evidence;
+
+pub use decide::role;
+pub use evidence::Role;
 
 /// Why a registration cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -41,29 +48,35 @@ pub enum VerdictError {
     },
 }
 
-/// One run under a registration.
+/// One run under a registration; its statistics are at hand by dereferencing.
 #[derive(Debug, Clone)]
 pub struct VerdictRun {
-    /// Its directory.
-    pub dir: PathBuf,
-    /// Who, what and when.
-    pub meta: Meta,
-    /// The files it was read from.
-    pub sources: Vec<SourceFile>,
+    /// What was measured on it.
+    pub statistics: Arc<RunStatistics>,
+    /// What the test asked of it beyond its window.
+    pub extra: Extra,
     /// What it is to the test: `subject`, `control`, or nothing.
     pub role: &'static str,
     /// Its label; `None` where it was not judged.
     pub labelled: Option<Labelled>,
-    /// What was measured for a rescue test, if this is one.
-    pub rescue: Option<Box<RescueMeasures>>,
     /// Its BURST and its NOBURST control over the interval after its release.
     pub controls_after: [Option<ControlAfter>; 2],
+    /// For a goodput test, the share it lost after the burst and in the window.
+    pub goodput_lost: [Option<f64>; 2],
     /// Checks that are reported and do not decide.
     pub secondary: Vec<Clause>,
     /// How it stands to the registration.
     pub binding: Binding,
     /// Why it does not count, if it does not.
     pub set_aside: Option<String>,
+}
+
+impl Deref for VerdictRun {
+    type Target = RunStatistics;
+
+    fn deref(&self) -> &RunStatistics {
+        &self.statistics
+    }
 }
 
 /// A registration's verdict.
@@ -86,6 +99,23 @@ pub struct Verdict {
     pub sources: String,
 }
 
+impl Verdict {
+    /// The counted runs that the test is about.
+    pub fn subjects(&self) -> impl Iterator<Item = &VerdictRun> {
+        self.runs.iter().filter(|run| run.role == "subject" && run.set_aside.is_none())
+    }
+
+    /// Whether it is about any run.
+    pub fn has_subjects(&self) -> bool {
+        self.subjects().next().is_some()
+    }
+
+    /// Whether any of them was made for it.
+    pub fn has_bound_subjects(&self) -> bool {
+        self.subjects().any(|run| run.binding.is_bound())
+    }
+}
+
 /// What a registration is judged with.
 struct Context<'a> {
     file: &'a RegistrationFile,
@@ -95,38 +125,27 @@ struct Context<'a> {
     protocol: &'a Protocol,
 }
 
-/// Judges the runs in `dirs` under a registration; `done` is called once per run.
+/// Judges measured runs under a registration. They must have been measured for it: it is
+/// one of the configuration, or the store's own.
 ///
 /// # Errors
 /// The registration's cell is not configured.
 pub fn verdict(
     file: &RegistrationFile,
-    dirs: &[PathBuf],
+    measured: &[Measured],
     configs: &Configs,
-    options: &LoadOptions,
-    done: impl Fn() + Sync,
 ) -> Result<Verdict, VerdictError> {
     let name = &file.registration.cell;
     let Some((cell, workload, protocol)) = configs.of_cell(name) else {
         return Err(VerdictError::NoCell { path: file.path.clone(), cell: name.clone() });
     };
     let context = Context { file, configs, cell, workload, protocol };
-    let read: Vec<(&Path, Result<Evidence, Vec<Problem>>)> = dirs
-        .par_iter()
-        .map(|dir| {
-            let evidence = Run::load_by(dir, &configs.layouts, options)
-                .map_err(|problems| problems.0)
-                .map(|run| evidence::gather(run, &context));
-            done();
-            (dir.as_path(), evidence)
-        })
-        .collect();
     let mut evidence = Vec::new();
     let mut unreadable = Vec::new();
-    for (dir, outcome) in read {
+    for outcome in measured {
         match outcome {
-            Ok(run) => evidence.push(run),
-            Err(problems) => unreadable.push((dir.to_owned(), problems)),
+            Ok(run) => evidence.push(evidence::gather(Arc::clone(run), &context)),
+            Err(run) => unreadable.push((run.dir.clone(), run.problems.clone())),
         }
     }
     Ok(combine(&context, evidence, unreadable))
@@ -137,8 +156,10 @@ fn combine(
     mut evidence: Vec<Evidence>,
     unreadable: Vec<(PathBuf, Vec<Problem>)>,
 ) -> Verdict {
-    prefer_bound(&mut evidence);
     let registration = &context.file.registration;
+    if !registration.test.of_other_tests() {
+        prefer_bound(&mut evidence);
+    }
     let judged = if registration.status == Status::Incomplete {
         let because = registration.because.clone().unwrap_or_default();
         let outcome = Outcome::new(
@@ -165,21 +186,18 @@ fn combine(
         .extend(unreadable.iter().map(|(dir, p)| format!("{}: {}", dir.display(), first(p))));
     let runs = evidence
         .into_iter()
-        .zip(judged.labels.into_iter().zip(judged.secondary).zip(judged.controls_after))
-        .map(|(e, ((labelled, secondary), controls_after))| VerdictRun {
+        .zip(judged.labels.into_iter().zip(judged.secondary))
+        .zip(judged.controls_after.into_iter().zip(judged.goodput_lost))
+        .map(|((e, (labelled, secondary)), (controls_after, goodput_lost))| VerdictRun {
             controls_after,
+            goodput_lost,
             role: e.role.word(),
-            dir: e.dir,
-            meta: e.meta,
-            sources: e.sources,
             labelled,
-            rescue: match e.extra {
-                evidence::Extra::Rescue { rescue, .. } => rescue,
-                _ => None,
-            },
             secondary,
             binding: e.binding,
             set_aside: e.set_aside,
+            extra: e.extra,
+            statistics: e.statistics,
         })
         .collect();
     Verdict {
@@ -199,14 +217,33 @@ fn first(problems: &[Problem]) -> String {
     if more == 0 { first } else { format!("{first} (and {more} more problems)") }
 }
 
-/// Only bound runs count where there are any: the others are set aside.
+/// Runs that were made for the test count before those that only fit it: where a subject
+/// is bound, only bound subjects count, and of several runs that claim one place as a
+/// control only the bound ones. The others are set aside.
 fn prefer_bound(evidence: &mut [Evidence]) {
-    let bound = |e: &Evidence| e.counts() && e.role == Role::Subject && e.binding.is_decisive();
-    if !evidence.iter().any(bound) {
-        return;
+    let counted = |e: &&Evidence| e.counts() && e.binding.is_bound();
+    let subjects = evidence.iter().filter(counted).any(|e| e.role == Role::Subject);
+    let places: BTreeSet<String> = evidence
+        .iter()
+        .filter(counted)
+        .filter(|e| e.role == Role::Control)
+        .map(Evidence::place)
+        .collect();
+    let outdone = |e: &Evidence| match e.role {
+        Role::Subject => subjects,
+        Role::Control => places.contains(&e.place()),
+        Role::None => false,
+    };
+    for run in evidence.iter_mut().filter(|e| e.counts() && !e.binding.is_bound()) {
+        if outdone(run) {
+            run.set_aside = Some(format!("{}, and bound runs are there", run.binding.words()));
+        }
     }
-    for run in evidence.iter_mut().filter(|e| e.counts() && !e.binding.is_decisive()) {
-        run.set_aside = Some(format!("{}, and bound runs are there", run.binding.words()));
+    let filled = evidence.iter().filter(|e| e.counts() && e.role == Role::Subject);
+    if filled.clone().any(|e| e.binding.is_decisive()) {
+        for run in evidence.iter_mut().filter(|e| e.counts() && !e.binding.is_decisive()) {
+            run.set_aside = Some(format!("{}, and bound runs are there", run.binding.words()));
+        }
     }
 }
 

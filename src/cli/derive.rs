@@ -1,37 +1,70 @@
 //! `trapcheck derive`: write every derived table.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::analysis::outputs::{OutputFile, table_file};
+use crate::analysis::fresh::Fresh;
+use crate::analysis::outputs::table_files;
+use crate::analysis::store::Store;
 
 use super::project;
 
-/// Write the derived tables of the analyses to paper/derived/
+/// Derive the tables of the analyses to paper/derived/
 ///
-/// What is computed from what is declared in analysis/*.yaml.
+/// An analysis whose runs, configuration and outputs are what they were when it was last
+/// made is left alone. What was measured on each run is kept as well, so that a changed
+/// table or threshold costs no reading.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  trapcheck derive
-  trapcheck derive vllm-cpu")]
+  trapcheck derive                  all analyses
+  trapcheck derive vllm-cpu         one
+  trapcheck derive --no-cache       make everything again")]
 pub struct Args {
-    /// Analyses to derive; all of them if none is named
+    /// Names of analyses; all of them if none is given
     #[arg(value_name = "ANALYSIS")]
     names: Vec<String>,
+    /// Where statistics of runs and notes of what was made are kept
+    #[arg(long, value_name = "DIR", default_value = project::CACHE)]
+    cache: PathBuf,
+    /// Keep nothing, and use nothing that was kept
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// A configuration that cannot be used, or a file that cannot be written.
+/// A name that there is not, a configuration that cannot be used, or a file that
+/// cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = project::open()?;
-    let mut unreadable = 0;
+    let cache: Option<&Path> = (!args.no_cache).then_some(&args.cache);
+    let fresh = cache.map(Fresh::new);
+    let store = Store::new(&project.configs).kept_in(cache);
+    let (mut unreadable, mut left_alone) = (0, 0);
     for (path, analysis) in project::chosen(&project, &args.names)? {
-        let evaluated = project::evaluate(&project, path, analysis)?;
-        unreadable += evaluated.scoring.unreadable.len();
-        let files: Vec<OutputFile> =
-            evaluated.tables(&project.configs)?.iter().map(table_file).collect();
+        if analysis.tables.is_empty() {
+            continue;
+        }
+        if let Some(fresh) = &fresh
+            && fresh.is_up_to_date(&project, path, analysis)?
+        {
+            left_alone += 1;
+            continue;
+        }
+        let evaluated = project::evaluate(&project, path, analysis, &store)?;
+        let tables = evaluated.tables(&project.configs)?;
+        let files: Vec<_> = tables.iter().flat_map(table_files).collect();
         project::write_all(&files)?;
+        unreadable += evaluated.scoring.unreadable.len();
+        // An analysis that could not use a run says so every time.
+        if let Some(fresh) = fresh.as_ref().filter(|_| evaluated.scoring.unreadable.is_empty()) {
+            fresh.know(store.listings());
+            fresh.note(&project, path, analysis, &files)?;
+        }
+    }
+    if left_alone > 0 {
+        eprintln!("{left_alone} analyses are up to date");
     }
     Ok(project::code(unreadable))
 }

@@ -9,12 +9,13 @@ use clap::Subcommand;
 use crate::analysis::Analysis;
 use crate::analysis::draw::{draw, run_picture};
 use crate::analysis::outputs::{OutputFile, figure_files};
-use crate::analysis::score::{ScoreOptions, Scoring, score};
+use crate::analysis::score::{Scoring, score};
 use crate::analysis::spec::FigureSpec;
-use crate::run::{Source, find_runs_by};
+use crate::analysis::store::Store;
+use crate::run::Source;
 use crate::setup::Configs;
 
-use super::{progress, project};
+use super::{project, runs};
 
 /// Draw the figures of the analyses to figures/: svg, pdf, png and the plotted data
 ///
@@ -92,13 +93,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             specs.iter().map(|(_, _, spec)| *spec).filter(|spec| wanted(spec)).collect();
         return draw_from(from, &args.out, &specs, &project.configs);
     }
+    let store = Store::new(&project.configs).kept_in(Some(Path::new(project::CACHE)));
     let mut unreadable = 0;
     for (path, analysis) in &project.analyses {
         let wanted: Vec<_> = analysis.figures.iter().filter(|spec| wanted(spec)).collect();
         if wanted.is_empty() {
             continue;
         }
-        let evaluated = project::evaluate(&project, path, analysis)?;
+        let evaluated = project::evaluate(&project, path, analysis, &store)?;
         unreadable += evaluated.scoring.unreadable.len();
         for spec in wanted {
             project::write_all(&evaluated.figure(spec, &project.configs)?.files)?;
@@ -150,17 +152,11 @@ fn placed(files: Vec<OutputFile>, out: &Path) -> Vec<OutputFile> {
 
 /// Scores every run under some paths, and says what cannot be read.
 fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
-    let found = find_runs_by(paths, &configs.layouts);
-    if found.runs.is_empty() {
-        bail!("no run directory under these paths (a run directory holds a meta.json)");
-    }
-    let bar = progress::bar(found.runs.len(), "reading runs");
-    let scoring = score(&found.runs, configs, &ScoreOptions::default(), || bar.inc(1));
-    bar.finish_and_clear();
-    let unread = scoring.unreadable.iter().flat_map(|run| &run.problems);
-    for problem in found.problems.iter().chain(unread) {
-        eprintln!("problem: {problem}");
-    }
+    let found = runs::find(paths, configs)?;
+    let measured = runs::measure(&Store::new(configs), &found.runs, "reading runs");
+    let scoring = score(measured, configs, None);
+    let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
+    runs::tell_unusable(unusable, "not drawn");
     Ok(scoring)
 }
 

@@ -142,7 +142,7 @@ fn print(table: &Table, format: Format) -> anyhow::Result<()> {
     let headings: Vec<(&str, &str)> = COLUMNS
         .iter()
         .filter(|c| mapped || c.name != "layout")
-        .map(|c| (c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
+        .map(|c| (&*c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
         .collect();
     let text = match format {
         Format::Table => output::screen(table, &headings),

@@ -1,28 +1,59 @@
 //! `trapcheck numbers`: write the manifest, or verify it.
 
-use std::path::Path;
+mod show;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::Subcommand;
 
 use crate::analysis::outputs::OutputFile;
-use crate::numbers::{JSON_PATH, MARKDOWN_PATH, Manifest, markdown, verify};
+use crate::numbers::ledger::Books;
+use crate::numbers::{
+    JSON_PATH, LedgerMade, MARKDOWN_PATH, Manifest, TEX_PATH, markdown, tex, verify,
+};
 
 use super::{output, project};
 
 /// Tie every derived value and figure to its sources, or verify that they still agree
 ///
-/// Without --verify: derives the tables, draws the figures, and writes
-/// paper/NUMBERS.md and paper/numbers.json. With it: computes everything again,
-/// writes nothing, and exits with 1 if a source, a value or a file differs.
+/// Without --verify: derives the tables, draws the figures, compares every published number
+/// with ours, and writes paper/NUMBERS.md, paper/numbers.json and paper/numbers.tex. With
+/// it: computes everything again, writes nothing, and exits with 1 if a source, a value, a
+/// status or a file differs. A binding that leads nowhere is named, and exits with 1 too.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
   trapcheck numbers
-  trapcheck numbers --verify")]
+  trapcheck numbers --verify
+  trapcheck numbers show gap-ratio-median
+  trapcheck numbers check-tex paper.tex"
+)]
 pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Compare instead of writing
     #[arg(long)]
     verify: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Explain one published number: what it says, what answers it here, from which files,
+    /// and how to compute it again
+    Show {
+        /// Its id, as in paper/NUMBERS.md
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Check that a LaTeX file uses only numbers that there are
+    CheckTex {
+        /// Files that use \\ours{id} and \\published{id}
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 /// Runs the command.
@@ -31,36 +62,82 @@ pub struct Args {
 /// A configuration that cannot be used, a manifest that cannot be read, or a file
 /// that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Some(Command::Show { id }) => return show::run(id, &read()?),
+        Some(Command::CheckTex { files }) => return check_tex(files, &read()?),
+        None => {}
+    }
     let recorded = if args.verify { Some(read()?) } else { None };
     let project = project::open()?;
     let made = project::make_all(&project)?;
-    let computed = Manifest::of(&made);
+    let books = if Books::are_there() { Some(LedgerMade::of(&made)?) } else { None };
+    let computed = Manifest::of(&made, books.as_ref());
     let unreadable: usize = made.iter().map(|m| m.evaluated.scoring.unreadable.len()).sum();
+    let broken = books.as_ref().map_or(&[][..], |b| &b.ledger.broken);
+    for binding in broken {
+        eprintln!("problem: {binding}");
+    }
     let Some(recorded) = recorded else {
         let mut files: Vec<OutputFile> = made.iter().flat_map(|m| m.files()).collect();
+        files.extend(books.iter().flat_map(LedgerMade::outputs));
         let file =
             |path: &str, text: String| OutputFile { path: path.into(), bytes: text.into_bytes() };
         files.push(file(JSON_PATH, computed.to_json()));
         files.push(file(MARKDOWN_PATH, markdown::render(&computed)));
+        if books.is_some() {
+            files.push(file(TEX_PATH, tex::render(&computed.ledger)));
+        }
         project::write_all(&files)?;
-        return Ok(project::code(unreadable));
+        if let Some(books) = &books {
+            output::print(&output::grid_of(&books.ledger.summary()))?;
+        }
+        let code = project::code(unreadable);
+        return Ok(if broken.is_empty() { code } else { ExitCode::from(1) });
     };
     let mut differences = verify::differences(&recorded, &computed, Path::new("."));
-    let markdown = std::fs::read_to_string(MARKDOWN_PATH).unwrap_or_default();
-    if markdown != markdown::render(&recorded) {
-        differences.push(format!("{MARKDOWN_PATH}: missing, or not what {JSON_PATH} says"));
+    for (path, expected) in
+        [(MARKDOWN_PATH, markdown::render(&recorded)), (TEX_PATH, tex::render(&recorded.ledger))]
+    {
+        let there = std::fs::read_to_string(path).unwrap_or_default();
+        let needed = path != TEX_PATH || !recorded.ledger.is_empty();
+        if needed && there != expected {
+            differences.push(format!("{path}: missing, or not what {JSON_PATH} says"));
+        }
     }
-    if differences.is_empty() {
-        let (values, files) = (computed.numbers.len(), computed.outputs.len());
-        let sources = computed.sources.len();
+    if differences.is_empty() && broken.is_empty() {
+        let (values, files) = (computed.count_values(), computed.outputs.len());
+        let (sources, numbers) = (computed.sources.len(), computed.ledger.len());
         output::print(&format!(
-            "verified: {values} values and {files} files follow from {sources} sources\n"
+            "verified: {values} values and {files} files follow from {sources} sources; {numbers} published numbers and table rows stand as recorded\n"
         ))?;
         return Ok(ExitCode::SUCCESS);
     }
     let lines: String = differences.iter().map(|d| format!("{d}\n")).collect();
     output::print(&lines)?;
     eprintln!("{} differences; if they are intended, run: trapcheck numbers", differences.len());
+    Ok(ExitCode::from(1))
+}
+
+fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode> {
+    let mut unknown = 0;
+    for path in files {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        for one in tex::unknown_uses(&text, &manifest.ledger) {
+            let meant = one.meant.map_or(String::new(), |id| format!("; did you mean {id}?"));
+            output::print(&format!(
+                "{}:{}: no number {}{meant}\n",
+                path.display(),
+                one.line,
+                one.id
+            ))?;
+            unknown += 1;
+        }
+    }
+    if unknown == 0 {
+        output::print("every number that is used is known\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
     Ok(ExitCode::from(1))
 }
 

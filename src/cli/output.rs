@@ -46,6 +46,14 @@ pub fn screen(table: &Table, columns: &[(&str, &str)]) -> String {
     grid(&headings, &rows)
 }
 
+/// All of a table's columns, for a terminal.
+pub fn grid_of(table: &Table) -> String {
+    let names: Vec<String> = table.columns.iter().map(|c| c.name.replace('_', " ")).collect();
+    let headings: Vec<&str> = names.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
+    grid(&headings, &rows)
+}
+
 /// A plain table for a terminal.
 pub fn grid(headings: &[&str], rows: &[Vec<Cell>]) -> String {
     let mut screen = Screen::new();

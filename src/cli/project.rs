@@ -7,10 +7,14 @@ use anyhow::{Context, bail};
 
 use crate::analysis::Analysis;
 use crate::analysis::outputs::{Evaluated, OutputFile, Project};
+use crate::analysis::store::Store;
 use crate::files::write_beside;
 use crate::numbers::Made;
 
 use super::progress;
+
+/// Where statistics of runs are kept unless another folder is named.
+pub const CACHE: &str = ".trapcheck";
 
 /// Opens the project in the current folder.
 ///
@@ -47,13 +51,17 @@ pub fn chosen<'a>(
 ///
 /// # Errors
 /// Its registration changed or cannot be used.
-pub fn evaluate(project: &Project, path: &Path, analysis: &Analysis) -> anyhow::Result<Evaluated> {
-    let (selected, _) = analysis.select(&project.runs);
-    let bar = progress::bar(selected.len(), "reading runs");
-    let evaluated = project.evaluate(path, analysis, || bar.inc(1))?;
+pub fn evaluate(
+    project: &Project,
+    path: &Path,
+    analysis: &Analysis,
+    store: &Store<'_>,
+) -> anyhow::Result<Evaluated> {
+    let bar = progress::bar(project.select(analysis).dirs.len(), "reading runs");
+    let evaluated = project.evaluate(path, analysis, store, || bar.inc(1))?;
     bar.finish_and_clear();
-    for glob in &evaluated.idle_globs {
-        eprintln!("warning: analysis {}: {glob} names no run", analysis.name);
+    for idle in &evaluated.idle {
+        eprintln!("warning: analysis {}: {idle}", analysis.name);
     }
     for run in &evaluated.scoring.unreadable {
         for problem in &run.problems {
@@ -68,11 +76,13 @@ pub fn evaluate(project: &Project, path: &Path, analysis: &Analysis) -> anyhow::
 /// # Errors
 /// As [`evaluate`], and a figure that cannot be drawn.
 pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
+    // Nothing kept is used: what is verified is computed from its sources.
+    let store = Store::new(&project.configs);
     project
         .analyses
         .iter()
         .map(|(path, analysis)| {
-            let evaluated = evaluate(project, path, analysis)?;
+            let evaluated = evaluate(project, path, analysis, &store)?;
             let tables = evaluated.tables(&project.configs)?;
             let figures = analysis
                 .figures

@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::json;
 
-use crate::analysis::score::{CellVerdict, ScoreOptions, ScoredRun, Scoring, score};
+use crate::analysis::score::{CellVerdict, ScoredRun, Scoring, score};
+use crate::analysis::store::Store;
 use crate::files::write_beside;
 use crate::rule::{Clause, Comparison, State};
-use crate::run::{LoadOptions, find_runs_by};
 use crate::setup::Configs;
 use crate::table::{self, Cell, Table, fixed};
 
 use super::output::{self, Format};
-use super::progress;
+use super::runs::{self, RunArgs};
 
 /// Judge runs: trapped or not, by which criterion, how far from the threshold
 ///
@@ -29,21 +29,14 @@ use super::progress;
   trapcheck score --format json results/nova/e2_170933xx_pulled_20261025-144558
   trapcheck score --out /tmp/scores results/nova      also as csv and JSON files")]
 pub struct Args {
-    /// Run directories, or folders to search for them
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    runs: RunArgs,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Also write runs.csv, trap_check.csv, paired.csv and score.json here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Folder of cells, protocols, workloads and registrations
-    #[arg(long, value_name = "DIR", default_value = "configs")]
-    configs: PathBuf,
-    /// Leave out a last line that a crash cut off
-    #[arg(long)]
-    drop_cut_off: bool,
 }
 
 /// Runs the command.
@@ -51,21 +44,10 @@ pub struct Args {
 /// # Errors
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
-    let found = find_runs_by(&args.paths, &configs.layouts);
-    for problem in &found.problems {
-        eprintln!("problem: {problem}");
-    }
-    if found.runs.is_empty() {
-        bail!("no run directory under these paths (a run directory holds a meta.json)");
-    }
-    let options = ScoreOptions {
-        load: LoadOptions { drop_cut_off: args.drop_cut_off },
-        ..ScoreOptions::default()
-    };
-    let bar = progress::bar(found.runs.len(), "scoring");
-    let scoring = score(&found.runs, &configs, &options, || bar.inc(1));
-    bar.finish_and_clear();
+    let configs = Configs::load(&args.runs.configs)?;
+    let found = runs::find(&args.runs.paths, &configs)?;
+    let store = args.runs.store(Store::new(&configs));
+    let scoring = score(runs::measure(&store, &found.runs, "scoring"), &configs, None);
     let verdicts = scoring.paired(&configs);
     let tables = [
         table::runs::table(&scoring.runs),
@@ -81,12 +63,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Format::Json => serde_json::to_string_pretty(&json)? + "\n",
         Format::Csv => tables[0].to_csv(),
     })?;
-    for run in &scoring.unreadable {
-        for problem in run.problems.iter().take(5) {
-            eprintln!("problem: {problem}");
-        }
-        eprintln!("not scored: {} (trapcheck inspect lists every problem)", run.dir.display());
-    }
+    let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
+    runs::tell_unusable(unusable, "not scored");
     let all_read = scoring.unreadable.is_empty() && found.problems.is_empty();
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::json;
 
+use crate::analysis::store::Store;
 use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
 use crate::files::write_beside;
 use crate::rule::{Clause, Labelled};
-use crate::run::{LoadOptions, find_runs_by};
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, fixed};
 
 use super::output::{self, Format};
-use super::progress;
+use super::runs::{self, RunArgs};
 
 /// Judge runs by a registration: a label per run, the outcome of the test
 ///
@@ -30,21 +30,14 @@ pub struct Args {
     /// The registration's file
     #[arg(value_name = "REGISTRATION")]
     registration: PathBuf,
-    /// Run directories, or folders to search for them
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    runs: RunArgs,
     /// How to print; csv has one row per run
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Also write verdict.csv, verdict_runs.csv and, for a rescue test, rescue.csv here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Folder of cells, protocols, workloads and registrations
-    #[arg(long, value_name = "DIR", default_value = "configs")]
-    configs: PathBuf,
-    /// Leave out a last line that a crash cut off
-    #[arg(long)]
-    drop_cut_off: bool,
 }
 
 /// Runs the command.
@@ -52,19 +45,11 @@ pub struct Args {
 /// # Errors
 /// A registration or configuration that cannot be used, or no runs.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = Configs::load(&args.runs.configs)?;
     let file = RegistrationFile::load(&args.registration)?;
-    let found = find_runs_by(&args.paths, &configs.layouts);
-    for problem in &found.problems {
-        eprintln!("problem: {problem}");
-    }
-    if found.runs.is_empty() {
-        bail!("no run directory under these paths (a run directory holds a meta.json)");
-    }
-    let bar = progress::bar(found.runs.len(), "judging");
-    let options = LoadOptions { drop_cut_off: args.drop_cut_off };
-    let verdict = verdict(&file, &found.runs, &configs, &options, || bar.inc(1))?;
-    bar.finish_and_clear();
+    let found = runs::find(&args.runs.paths, &configs)?;
+    let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
+    let verdict = verdict(&file, &runs::measure(&store, &found.runs, "judging"), &configs)?;
     if let Some(out) = &args.out {
         write(out, &verdict)?;
     }
@@ -73,12 +58,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Format::Json => serde_json::to_string_pretty(&as_json(&verdict))? + "\n",
         Format::Csv => table::verdict::runs(&verdict).to_csv(),
     })?;
-    for (dir, problems) in &verdict.unreadable {
-        for problem in problems.iter().take(5) {
-            eprintln!("problem: {problem}");
-        }
-        eprintln!("not judged: {} (trapcheck inspect lists every problem)", dir.display());
-    }
+    let unusable = verdict.unreadable.iter().map(|(dir, p)| (dir.as_path(), p.as_slice()));
+    runs::tell_unusable(unusable, "not judged");
     let all_read = verdict.unreadable.is_empty() && found.problems.is_empty();
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

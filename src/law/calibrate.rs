@@ -6,6 +6,8 @@
 //! attention's growth with length, and work that crosses a bin's edge, which the
 //! residuals show.
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::population::in_flight;
 use crate::measure::stats;
 use crate::run::Run;
@@ -58,7 +60,7 @@ pub enum CalibrationError {
 }
 
 /// What a fit found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnCostFit {
     /// Fixed part of an all-miss turn, s.
     pub fixed_s: f64,

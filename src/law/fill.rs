@@ -101,6 +101,7 @@ pub fn fill(
         name: mark.name,
         status,
         because,
+        also_cells: Vec::new(),
         cell: inputs.cell.clone(),
         lambda_ref_per_s: lambda_ref,
         all_miss_tokens_per_s: all_miss,

@@ -13,6 +13,8 @@
 //!
 //! Left out: attention's growth with length.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Run, Turn, TurnStatus};
 use crate::setup::Costs;
 
@@ -23,7 +25,7 @@ const LEAST_SPANS: usize = 20;
 const SAME_ITERATION_S: f64 = 2e-3;
 
 /// A fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct IterationFit {
     /// a, s per iteration.
     pub fixed_s: f64,

@@ -11,7 +11,7 @@ use crate::measure::WindowMeasures;
 use crate::model::fifo::{ModelF, Regime, Trap};
 use crate::model::{AllMiss, ModelError, SessionMeans};
 use crate::run::Run;
-use crate::setup::{Cell, Workload};
+use crate::setup::{Cell, Span, Workload};
 
 /// Which costs a check used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,21 +82,20 @@ pub struct ServedTrap {
     pub prompt_tokens: f64,
 }
 
-/// Checks a stuck run under both calibrations.
+/// Model F at a stuck run's load under both calibrations; `own_speed` is the run's, by
+/// [`own_speed`].
 ///
 /// # Errors
 /// The cell's costs do not give a model.
 pub fn trap_checks(
-    run: &Run,
-    window: &WindowMeasures,
+    own_speed: Option<f64>,
     lambda_per_s: f64,
     cell: &Cell,
     workload: &Workload,
 ) -> Result<Vec<TrapCheck>, ModelError> {
     let costs = AllMiss::of(cell, workload)?;
     let means = SessionMeans::of(workload);
-    let own = own_speed(run, window, &costs);
-    [(Calibration::Cell, Some(1.0)), (Calibration::RunSpeed, own)]
+    [(Calibration::Cell, Some(1.0)), (Calibration::RunSpeed, own_speed)]
         .into_iter()
         .filter_map(|(calibration, speed)| speed.map(|speed| (calibration, speed)))
         .map(|(calibration, speed)| {
@@ -131,16 +130,17 @@ pub fn model_f(cell: &Cell, workload: &Workload) -> Result<(ModelF, Vec<f64>), M
 }
 
 /// The factor by which the run worked faster than the cell's costs say: the cost
-/// of the turns it completed, all missing, over the time it took. `None` when a
-/// turn lies beyond the workload's last.
-fn own_speed(run: &Run, window: &WindowMeasures, costs: &AllMiss) -> Option<f64> {
+/// of the turns it completed in `window`, all missing, over the time it took. `None` when
+/// a turn lies beyond the workload's last, or the cell's costs give no model.
+pub fn own_speed(run: &Run, window: Span, cell: &Cell, workload: &Workload) -> Option<f64> {
+    let costs = AllMiss::of(cell, workload).ok()?;
     let work_s: Option<f64> = run
         .turns
         .iter()
-        .filter(|turn| turn.served_at_s().is_some_and(|t| window.span.holds(t)))
+        .filter(|turn| turn.served_at_s().is_some_and(|t| window.holds(t)))
         .map(|turn| costs.costs_s.get(turn.number as usize - 1).copied())
         .sum();
-    work_s.filter(|w| *w > 0.0).map(|w| w / window.span.length_s())
+    work_s.filter(|w| *w > 0.0).map(|w| w / window.length_s())
 }
 
 impl TrapCheck {

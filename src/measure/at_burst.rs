@@ -1,10 +1,12 @@
 //! Who is in the system when the burst starts, and who arrives after: what model F
 //! needs to be driven by a run's own plan (App. C).
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Kind, Run};
 
 /// A session from the burst's start on.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Arrival {
     /// When it arrives, s; the burst's start for one that is there already.
     pub arrival_s: f64,

@@ -1,5 +1,7 @@
 //! A run over time: what the figures draw.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Run, SessionStatus, Turn};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
@@ -7,9 +9,10 @@ use crate::setup::protocol::Bins;
 use super::gap::{self, Gap};
 use super::population::{StepFunction, held_at_gate};
 use super::share::{Share, is_hit};
+use super::stats;
 
 /// Binned series of one run, from its start to its end. Times are bin midpoints, s.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Hit share of the turns completed in each bin (Fig. 1).
     pub hits: Vec<(f64, Share)>,
@@ -36,6 +39,26 @@ pub struct Series {
 }
 
 impl Series {
+    /// Least-squares slope of the backlog's bins in `span`, sessions/s.
+    pub fn backlog_slope_per_s(&self, span: Span) -> Option<f64> {
+        let inside: Vec<(f64, f64)> =
+            self.backlog.iter().filter(|(t, _)| span.holds(*t)).copied().collect();
+        stats::least_squares(&inside).map(|line| line.slope)
+    }
+
+    /// Mean backlog over the bins in `span`, sessions.
+    pub fn backlog_mean(&self, span: Span) -> Option<f64> {
+        let inside: Vec<f64> =
+            self.backlog.iter().filter(|(t, _)| span.holds(*t)).map(|(_, n)| *n).collect();
+        stats::mean(&inside)
+    }
+
+    /// Sessions completed in the bins of `span` per second of it.
+    pub fn completions_per_s(&self, span: Span) -> f64 {
+        let inside = self.completions.iter().filter(|(t, _)| span.holds(*t));
+        inside.map(|(_, count)| *count as f64).sum::<f64>() / span.length_s()
+    }
+
     /// Bins a run; `backlog`, `outstanding` and `gaps` are its own. A last bin that the run
     /// does not fill is left out.
     pub fn of(

@@ -1,6 +1,8 @@
 //! What a run was like around its burst: before it, just after it, and when the last
 //! hit came; and, behind a gate, when the gate had drained it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::Run;
 use crate::setup::{Protocol, Span};
 
@@ -10,7 +12,7 @@ use super::share::{self, Share};
 
 /// A run around the protocol's burst. Every run of an open arm has these, so that arms
 /// without a burst compare.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BurstMeasures {
     /// Hits before the burst.
     pub hits_before: Share,

@@ -7,11 +7,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Kind, Run, SessionStatus};
 use crate::setup::Span;
 
 /// Least latency by turn number, s.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnloadedTurns(BTreeMap<u64, f64>);
 
 impl UnloadedTurns {
@@ -46,7 +48,7 @@ impl UnloadedTurns {
 }
 
 /// A base session and how long it took, for [`served_in_time`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SessionTime {
     /// Planned arrival, s.
     pub arrival_s: f64,

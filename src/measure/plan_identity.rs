@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hash::sha256_hex;
 use crate::run::{Kind, PlannedSession, Run};
 
 /// What identifies a run's plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanIdentity {
     /// SHA-256 of the uncompressed `plan.csv`, as `meta.json` states it.
     pub file_sha256: Option<String>,

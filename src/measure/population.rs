@@ -1,10 +1,12 @@
 //! Sessions in the system and outstanding work as exact functions of time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Run, SessionStatus, TurnStatus};
 use crate::setup::Span;
 
 /// A right-continuous step function of time that starts at 0.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepFunction {
     /// Times at which it changes, increasing.
     times_s: Vec<f64>,

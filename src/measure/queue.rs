@@ -4,6 +4,8 @@
 //! that have been sent and have no first token yet, which also counts those being
 //! prefilled and so is never below the gauge.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Run, TurnStatus};
 use crate::setup::{Protocol, Span};
 
@@ -11,7 +13,7 @@ use super::population::StepFunction;
 use super::stats;
 
 /// Where a queue was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QueueSource {
     /// The engine's gauge.
     Engine,
@@ -30,7 +32,7 @@ impl QueueSource {
 }
 
 /// A run's queue.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct QueueMeasures {
     /// Where it was read.
     pub source: QueueSource,

@@ -1,6 +1,8 @@
 //! What a run with a cap engaged inside the trap did, before, under and after the cap
 //! (App. E.7, Tables 8 and 9).
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{GateEventKind, Run, SessionStatus, TurnStatus};
 use crate::setup::Span;
 use crate::setup::registration::rescue::RescueTest;
@@ -11,7 +13,7 @@ use super::span;
 use super::tiles::tiles;
 
 /// The measurements of a rescue run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RescueMeasures {
     /// Follow-up hits just before t_on.
     pub before: Share,
@@ -44,7 +46,7 @@ pub struct RescueMeasures {
 }
 
 /// From the release on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AfterRelease {
     /// The interval: from so long after the release to the end.
     pub span: Span,
@@ -61,7 +63,7 @@ pub struct AfterRelease {
 }
 
 /// A control over a rescue run's intervals.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ControlMeasures {
     /// Follow-up hits from t_on to the end.
     pub since_engage: Share,
@@ -72,7 +74,7 @@ pub struct ControlMeasures {
 }
 
 /// A control over the interval after its rescue run's release (Table 8).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ControlAfter {
     /// Follow-up hits.
     pub follow_up_hits: Share,

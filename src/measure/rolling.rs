@@ -3,13 +3,15 @@
 //! A window [t - width, t) is looked at every step; it holds the turns whose event
 //! (last token, or first token) falls in it. Between two looks nothing is seen.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Run, Turn};
 use crate::setup::Span;
 
 use super::share::{Share, is_hit};
 
 /// One window: where it ends, and what fell in it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rolled<T> {
     /// End of the window, s.
     pub end_s: f64,

@@ -4,11 +4,13 @@
 //! engine did not say how many tokens were cached the turn is unknown: it makes
 //! the fraction unknown, or leaves it between two bounds; it is never a miss.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Run, Turn};
 use crate::setup::Span;
 
 /// How many of a set of turns hit, did not, or cannot be told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Turns that hit.
     pub hits: u64,

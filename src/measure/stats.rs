@@ -5,6 +5,14 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
 }
 
+/// Standard error of the mean; `None` of fewer than two values.
+pub fn standard_error(values: &[f64]) -> Option<f64> {
+    let centre = mean(values).filter(|_| values.len() > 1)?;
+    let n = values.len() as f64;
+    let squares: f64 = values.iter().map(|x| (x - centre) * (x - centre)).sum();
+    Some((squares / (n - 1.0) / n).sqrt())
+}
+
 /// Quantile of the linear kind (Hyndman and Fan's type 7); `None` of nothing.
 ///
 /// `q` in [0, 1]. The order of `values` does not matter.
@@ -55,6 +63,12 @@ mod tests {
         assert_eq!(quantile(&values, 0.9), Some(3.7));
         assert_eq!(quantile(&values, 1.0), Some(4.0));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn the_standard_error_needs_two_values() {
+        assert_eq!(standard_error(&[1.0]), None);
+        assert_eq!(standard_error(&[1.0, 3.0]), Some(1.0));
     }
 
     #[test]

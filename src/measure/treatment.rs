@@ -1,6 +1,8 @@
 //! What was done to a run, read from its own tables: the burst it had, the arrivals
 //! it refused, the tool calls it slowed. Names and folders are not consulted.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Kind, PlannedSession, Run, SessionIndex, SessionStatus};
 use crate::setup::Span;
 use crate::setup::registration::test::Dose;
@@ -11,7 +13,7 @@ use super::stats;
 const LATENESS_S: f64 = 0.5;
 
 /// What was done to a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Treatment {
     /// Sessions in the burst, as planned; as arrived where there is no plan.
     pub burst_sessions: u64,
@@ -24,7 +26,7 @@ pub struct Treatment {
 }
 
 /// Arrivals that were turned away.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Refused {
     /// How many.
     pub sessions: u64,
@@ -33,7 +35,7 @@ pub struct Refused {
 }
 
 /// Tool calls that took longer than planned.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Slowed {
     /// How many.
     pub calls: u64,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Kind, Run, SessionIndex, TurnStatus};
 use crate::setup::registration::test::Dose;
 
@@ -9,7 +11,7 @@ use super::share::{Share, is_hit};
 use super::treatment::slowed_calls;
 
 /// What became of the trigger's sessions.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TriggerMeasures {
     /// Sessions of the trigger.
     pub sessions: u64,

@@ -1,5 +1,7 @@
 //! One window of one run.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::{Kind, Run, SessionStatus};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
@@ -10,7 +12,7 @@ use super::share::{self, Share};
 use super::stats;
 
 /// What is measured over a window. Rates are per second of the run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WindowMeasures {
     /// The window.
     pub span: Span,

@@ -15,7 +15,8 @@ use super::{Manifest, SourceEntry};
 pub fn differences(recorded: &Manifest, computed: &Manifest, root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let configs = recorded.analyses.iter().flat_map(|a| &a.configs);
-    for source in configs.chain(&recorded.sources) {
+    let of_ledger = recorded.ledger_files.iter().filter(|f| !f.path.starts_with("paper/derived"));
+    for source in configs.chain(&recorded.sources).chain(of_ledger) {
         found.extend(changed_file("source", source, root));
     }
     for output in &recorded.outputs {
@@ -26,6 +27,7 @@ pub fn differences(recorded: &Manifest, computed: &Manifest, root: &Path) -> Vec
     found.extend(sources(recorded, computed));
     found.extend(values(recorded, computed));
     found.extend(outputs(recorded, computed));
+    found.extend(ledger(recorded, computed));
     found.dedup();
     found
 }
@@ -68,7 +70,18 @@ fn sources(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
 
 fn values(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
     let by_id = |manifest: &Manifest| -> BTreeMap<String, (String, String)> {
-        manifest.numbers.iter().map(|n| (n.id.clone(), (n.value.clone(), n.unit.clone()))).collect()
+        let mut values = BTreeMap::new();
+        for table in &manifest.tables {
+            for row in &table.rows {
+                for ((column, unit), value) in table.columns.iter().zip(&row.values) {
+                    if !value.is_empty() {
+                        let id = format!("{}.{}.{column}", table.name, row.row);
+                        values.insert(id, (value.clone(), unit.clone()));
+                    }
+                }
+            }
+        }
+        values
     };
     let (was, now) = (by_id(recorded), by_id(computed));
     let mut found = Vec::new();
@@ -104,4 +117,23 @@ fn outputs(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
             }
         })
         .collect()
+}
+
+fn ledger(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
+    let was: BTreeMap<_, _> = recorded.ledger.iter().map(|e| (&e.id, e)).collect();
+    let now: BTreeMap<_, _> = computed.ledger.iter().map(|e| (&e.id, e)).collect();
+    let mut found = Vec::new();
+    for (id, entry) in &was {
+        match now.get(id) {
+            None => found.push(format!("number {id}: in the manifest, no longer published")),
+            Some(n) if n != entry => {
+                let say = |e: &super::Entry| format!("{} ({})", e.ours, e.status.words());
+                found.push(format!("number {id}: computed {}, recorded {}", say(n), say(entry)));
+            }
+            Some(_) => {}
+        }
+    }
+    let new = now.keys().filter(|id| !was.contains_key(*id));
+    found.extend(new.map(|id| format!("number {id}: not in the manifest")));
+    found
 }

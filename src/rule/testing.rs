@@ -59,6 +59,7 @@ pub fn trapped_run() -> RunMeasures {
             sessions_held: 0,
             held_mean_s: None,
             held_session_hours: 0.0,
+            base_arrivals_per_s: 0.0966,
         },
         burst_start_s: Some(1200.0),
         series: Series::default(),

@@ -7,6 +7,7 @@ use crate::hash;
 use crate::setup::layout::Layout;
 
 use super::columns::{Columns, Field};
+use super::files::RunFiles;
 use super::meta::Meta;
 use super::problem::{Problem, Problems, Severity};
 use super::shape::Shape;
@@ -71,10 +72,23 @@ impl Run {
         layouts: &[Arc<Layout>],
         options: &LoadOptions,
     ) -> Result<Self, Problems> {
-        let shape = Shape::of(dir, layouts).map_err(|problem| Problems(vec![problem]))?;
+        Self::load_files(dir, RunFiles::read(dir, layouts), options)
+    }
+
+    /// The same from files that were read already.
+    ///
+    /// # Errors
+    /// As [`Self::load_by`].
+    pub fn load_files(
+        dir: &Path,
+        files: RunFiles,
+        options: &LoadOptions,
+    ) -> Result<Self, Problems> {
+        let shape = files.shape().map_err(|problem| Problems(vec![problem]))?;
         let sources: Vec<_> = shape.source().into_iter().collect();
         let notes: Vec<_> = shape.note().into_iter().collect();
-        let mut loader = Loader { dir, shape, options, end_s: f64::INFINITY, sources, notes };
+        let end_s = f64::INFINITY;
+        let mut loader = Loader { dir, shape, files, options, end_s, sources, notes };
         let run = loader.load().map_err(Problems)?;
         let (notes, errors): (Vec<_>, Vec<_>) = check::cross_check(&run, &loader.shape)
             .into_iter()
@@ -106,6 +120,7 @@ type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
 struct Loader<'a> {
     dir: &'a Path,
     shape: Shape,
+    files: RunFiles,
     options: &'a LoadOptions,
     /// When the run ended, by `meta.json`.
     end_s: f64,
@@ -147,7 +162,7 @@ impl Loader<'_> {
     }
 
     fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
-        let bytes = Bytes::read(path)?;
+        let bytes = self.files.take(path)?;
         self.sources.push(bytes.source());
         Ok(bytes)
     }

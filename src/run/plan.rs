@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::Kind;
 use super::columns::{Columns, Field, Presence, Type, shortened};
 use super::problem::Problem;
 use super::turns::unknown_kind;
 
 /// One planned session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedSession {
     /// Its identifier within its kind.
     pub id: Box<str>,

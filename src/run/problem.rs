@@ -3,11 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// How the message of rows that were left out on request begins.
 pub(super) const LEFT_OUT: &str = "left out, as asked: ";
 
 /// How bad a [`Problem`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// The run cannot be used as it is.
     Error,
@@ -16,7 +18,7 @@ pub enum Severity {
 }
 
 /// One thing that is wrong, with the place and what was expected.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Problem {
     /// The file (or the directory, when the run as a whole is meant).
     pub file: PathBuf,

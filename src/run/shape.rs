@@ -66,7 +66,7 @@ fn is_format_1(dir: &Path, fitting: &[&Arc<Layout>]) -> bool {
 }
 
 /// The shape of one run directory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Shape {
     dir: PathBuf,
     layout: Option<Arc<Layout>>,

@@ -7,11 +7,13 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::problem::Problem;
 use crate::hash;
 
 /// A file that was read, with the hash of its bytes as they lie on disk.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourceFile {
     /// The path it was read from.
     pub path: PathBuf,

@@ -8,6 +8,7 @@ use super::layout::Layout;
 use super::registration::{RegistrationFile, Test};
 use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
+use crate::hash::sha256_hex;
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +23,13 @@ pub struct Configs {
     pub registrations: BTreeMap<String, RegistrationFile>,
     /// Layouts of run directories, in order of name.
     pub layouts: Vec<Arc<Layout>>,
+    /// SHA-256 over the names and hashes of all files these were read from: whatever is
+    /// computed from a run is computed under these.
+    pub sha256: String,
 }
+
+/// The folders that are read.
+const FOLDERS: [&str; 4] = ["cells", "workloads", "protocols", "registrations"];
 
 impl Configs {
     /// Reads `dir` and checks that every name it refers to is there.
@@ -42,6 +49,7 @@ impl Configs {
                 &file.registration.name
             })?,
             layouts: Layout::load_all(dir)?,
+            sha256: listing_sha256(dir)?,
         };
         configs.check_names(dir)?;
         Ok(configs)
@@ -87,6 +95,19 @@ impl Configs {
         }
         Ok(())
     }
+}
+
+fn listing_sha256(dir: &Path) -> Result<String, ConfigError> {
+    let mut listing = String::new();
+    for folder in FOLDERS {
+        for path in yaml_files(&dir.join(folder))? {
+            let bytes = std::fs::read(&path)
+                .map_err(|e| ConfigError::new(&path, format!("cannot read: {e}")))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            listing += &format!("{}  {folder}/{name}\n", sha256_hex(&bytes));
+        }
+    }
+    Ok(sha256_hex(listing.as_bytes()))
 }
 
 /// Every `.yaml` in a directory, by its stem, which must be the name it states.

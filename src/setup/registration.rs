@@ -35,6 +35,9 @@ pub struct Registration {
     pub because: Option<String>,
     /// The cell it is for.
     pub cell: String,
+    /// Further cells, for an analysis that looks at the runs of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_cells: Vec<String>,
     /// lambda_ref, the all-miss session rate the rule calls lambda_miss, sessions/s.
     pub lambda_ref_per_s: f64,
     /// The cell's measured all-miss prefill rate, uncached tokens/s; without it no
@@ -83,6 +86,13 @@ pub enum Status {
     Exploratory,
     /// The fill could not place the test; it judges nothing.
     Incomplete,
+}
+
+impl Registration {
+    /// Whether it is about runs of a cell.
+    pub fn is_about(&self, cell: &str) -> bool {
+        self.cell == cell || self.also_cells.iter().any(|also| also == cell)
+    }
 }
 
 impl Status {

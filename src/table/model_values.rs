@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Cell, Column, Row, Table, fixed};
+use super::{Cell, Column, Row, Table};
 use crate::model::{ModelError, Theory};
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
@@ -266,12 +266,12 @@ pub fn misses(full: &Table) -> Table {
     Table {
         name: "model_values_misses".into(),
         title: "Values that do not come out to the printed digit".into(),
-        columns: places.iter().map(|i| COLUMNS[*i]).collect(),
+        columns: places.iter().map(|i| COLUMNS[*i].clone()).collect(),
         rows: full.rows.iter().filter(missed).map(row).collect(),
     }
 }
 
 /// A number with stated digits, in scientific form where those would run out of sight.
 fn number(x: f64, digits: usize) -> Cell {
-    if digits > 8 { Cell::text(format!("{x:.2e}")) } else { Cell::text(fixed(x, digits)) }
+    if digits > 8 { Cell::text(format!("{x:.2e}")) } else { Cell::Number(x, digits) }
 }

@@ -31,7 +31,7 @@ pub type Group<'a> = ((String, &'static str, u64, Arm), Vec<&'a ScoredRun>);
 /// The judged runs of the paired test's arms by cell, source, rate and arm, seeds in order.
 pub fn groups(runs: &[ScoredRun]) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<(String, &'static str, u64, Arm), Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.state.is_some()) {
+    for run in super::judged_for_the_paired_test(runs) {
         let Some((arm, multiple)) = Arm::of(&run.meta.arm).zip(run.meta.rate.multiple) else {
             continue;
         };

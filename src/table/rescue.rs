@@ -1,6 +1,7 @@
 //! The rescue runs one by one, with their controls over the same interval after the
 //! release (Tables 8 and 9), from a rescue test's verdict.
 
+use crate::analysis::statistics::extra::Extra;
 use crate::analysis::verdict::{Verdict, VerdictRun};
 
 use super::{Cell, Column, Row, Table};
@@ -39,7 +40,7 @@ pub fn table(verdict: &Verdict) -> Table {
 }
 
 fn row(run: &VerdictRun) -> Option<Row> {
-    let rescue = run.rescue.as_ref()?;
+    let Extra::Rescue { rescue: Some(rescue), .. } = &run.extra else { return None };
     let after = rescue.after.as_ref();
     let lowest = after.and_then(|a| {
         let values: Option<Vec<f64>> = a.tiles.iter().map(|(_, share)| share.value()).collect();

@@ -9,6 +9,8 @@ use super::{Cell, Column, Row, Table};
 const COLUMNS: &[Column] = &[
     Column::key("run", ""),
     Column::key("source", ""),
+    Column::key("cell", ""),
+    Column::key("arm", ""),
     Column::key("rate_multiple", "lambda_ref"),
     Column::key("seed", ""),
     Column::key("calibration", ""),
@@ -52,6 +54,8 @@ fn rows(run: &ScoredRun) -> Vec<Row> {
         let mut cells = vec![
             Cell::text(&dir),
             Cell::text(run.meta.source.word()),
+            Cell::text(&run.meta.cell),
+            Cell::text(&run.meta.arm),
             Cell::optional(run.meta.rate.multiple, 2),
             Cell::Count(run.meta.seed),
             Cell::text(calibration),
@@ -68,7 +72,7 @@ fn rows(run: &ScoredRun) -> Vec<Row> {
             })
             .collect(),
         Err(why) => {
-            let mut cells = vec![Cell::Empty; COLUMNS.len() - 6];
+            let mut cells = vec![Cell::Empty; COLUMNS.len() - 8];
             cells.push(Cell::text(why));
             vec![row(dir.clone(), "none", cells)]
         }
@@ -84,7 +88,7 @@ fn found(run: &ScoredRun, check: &TrapCheck) -> Vec<Cell> {
     let (Some(ServedTrap { trap, prompt_tokens }), Some(window)) =
         (&check.trap, &run.measures.window)
     else {
-        cells.extend(vec![Cell::Empty; COLUMNS.len() - 9]);
+        cells.extend(vec![Cell::Empty; COLUMNS.len() - 11]);
         cells.push(Cell::text("model F drains at this load"));
         return cells;
     };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use trapcheck::run::{LoadOptions, Run, find_runs, find_runs_by};
+use trapcheck::run::{LoadOptions, Run, RunFiles, find_runs, find_runs_by};
 
 use crate::fixture::{Fixture, says};
 use crate::theirs::Theirs;
@@ -53,7 +53,12 @@ fn the_layout_is_among_the_sources_and_a_changed_one_is_a_changed_input() {
     assert_eq!(sorted[4..], ["limiter.csv", "requests.csv", "run_info.json"]);
     assert_eq!(run.notes.len(), 1, "{:#?}", run.notes);
     says(&run.notes[0], "limited_4711", 0, "", &["layout cluster-csv", "cluster-csv.yaml"]);
+    let read = RunFiles::read(&theirs.dir(), &theirs.layouts());
+    assert_eq!(read.sources().len(), run.sources.len());
     theirs.edit_layout("tokens_total: output_total", "tokens_total: prompt_total");
+    // What a kept result is found by.
+    let changed = RunFiles::read(&theirs.dir(), &theirs.layouts());
+    assert_ne!(changed.listing(), read.listing());
     assert_ne!(theirs.sound().content_sha256(), run.content_sha256());
 }
 

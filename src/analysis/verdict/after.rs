@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analysis::statistics::extra::Extra;
 use crate::measure::goodput::{UnloadedTurns, served_in_time};
 use crate::rule::goodput::{Goodput, loss};
 use crate::rule::mechanism::{self, MechanismRun};
@@ -15,7 +16,7 @@ use crate::setup::registration::test::{MechanismTest, QueueLimitTest};
 
 use super::Context;
 use super::decide::{Judged, placed};
-use super::evidence::{Evidence, Extra, Role};
+use super::evidence::{Evidence, Role};
 
 /// LPM-INF: each seed against the stock order's run.
 pub fn queue_limit(rule: &QueueLimitTest, evidence: &[Evidence]) -> Judged {
@@ -115,17 +116,21 @@ pub fn goodput(rule: &GoodputTest, context: &Context<'_>, evidence: &[Evidence])
         ("loss of goodput after the burst", Span::new(start, start + rule.after_burst_s)),
         ("loss of goodput in the window", paired.window_s),
     ];
-    let (controls, set_aside) = placed(evidence, Role::Control, Evidence::place);
-    // One unloaded server from all good runs, as the paper builds it.
-    let unloaded = controls.iter().fold(UnloadedTurns::default(), |all, (_, e)| match &e.extra {
-        Extra::Goodput { unloaded, .. } => all.with(unloaded),
-        _ => all,
-    });
+    let in_cell = |e: &Evidence| format!("{} {}", e.meta.cell, e.place());
+    let (controls, set_aside) = placed(evidence, Role::Control, in_cell);
+    // One unloaded server per cell from all its good runs, as the paper builds it.
+    let mut servers: BTreeMap<&str, UnloadedTurns> = BTreeMap::new();
+    for (_, control) in &controls {
+        if let Extra::Goodput { unloaded, .. } = &control.extra {
+            let server = servers.entry(&control.meta.cell).or_default();
+            *server = std::mem::take(server).with(unloaded);
+        }
+    }
     let good = |e: &Evidence, span: Span| match &e.extra {
         Extra::Goodput { sessions, .. } => {
             let (good, arrived) = served_in_time(
                 sessions,
-                &unloaded,
+                servers.get(e.meta.cell.as_str())?,
                 span,
                 rule.slowdown_at_most,
                 rule.reference_factor,
@@ -137,7 +142,11 @@ pub fn goodput(rule: &GoodputTest, context: &Context<'_>, evidence: &[Evidence])
     let control_of = |e: &Evidence| {
         controls
             .iter()
-            .find(|(_, c)| c.meta.seed == e.meta.seed && c.meta.rate == e.meta.rate)
+            .find(|(_, c)| {
+                c.meta.cell == e.meta.cell
+                    && c.meta.seed == e.meta.seed
+                    && c.meta.rate == e.meta.rate
+            })
             .map(|(_, c)| *c)
     };
     let losses = |e: &Evidence| -> Option<Vec<Option<f64>>> {
@@ -163,6 +172,11 @@ pub fn goodput(rule: &GoodputTest, context: &Context<'_>, evidence: &[Evidence])
         .filter(|e| e.counts() && e.role == Role::Subject)
         .filter_map(|e| losses(e).map(|lost| (e.meta.arm.as_str(), lost)))
         .collect();
+    for (lost, run) in judged.goodput_lost.iter_mut().zip(evidence) {
+        if run.counts() && run.role == Role::Subject {
+            *lost = losses(run).map_or([None; 2], |lost| [lost[0], lost[1]]);
+        }
+    }
     judged.outcome = Outcome::new(
         "MEASURED",
         "goodput lost against NOBURST of the same seed; made after the outcome",

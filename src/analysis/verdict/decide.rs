@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::analysis::statistics::extra::Extra;
 use crate::measure::rescue::ControlAfter;
 use crate::measure::treatment::Treatment;
 use crate::rule::endpoint::{self, DoseRun, Endpoint};
@@ -18,7 +19,7 @@ use crate::setup::registration::test::{
 };
 use crate::setup::{Protocol, Registration};
 
-use super::evidence::{Evidence, Extra, Role};
+use super::evidence::{Evidence, Role};
 use super::{Context, after, trap};
 
 /// What a test says of its runs: a label and secondary checks for each, and its outcome.
@@ -27,6 +28,8 @@ pub struct Judged {
     pub secondary: Vec<Vec<Clause>>,
     /// For a rescue run, its BURST and NOBURST controls after its release.
     pub controls_after: Vec<[Option<ControlAfter>; 2]>,
+    /// For a goodput test, what each run lost after the burst and in the window.
+    pub goodput_lost: Vec<[Option<f64>; 2]>,
     pub outcome: Outcome,
 }
 
@@ -37,6 +40,7 @@ impl Judged {
             labels: vec![None; runs],
             secondary: vec![Vec::new(); runs],
             controls_after: vec![[None; 2]; runs],
+            goodput_lost: vec![[None; 2]; runs],
             outcome: Outcome::new("", "", Vec::new()),
         }
     }
@@ -62,7 +66,7 @@ pub fn role(
     {
         return Role::Control;
     }
-    if meta.cell != registration.cell {
+    if !registration.is_about(&meta.cell) {
         return Role::None;
     }
     let arm = meta.arm.as_str();

@@ -1,5 +1,7 @@
 //! Whole verdicts from made-up runs, and what bad input does to them.
 
+use std::path::Path;
+
 use super::made_up::MadeUp;
 use super::*;
 use crate::setup::Span;
@@ -13,8 +15,13 @@ fn judged(name: &str, runs: &[MadeUp]) -> Verdict {
     let file = configs.registrations.get(name).unwrap();
     let (cell, workload, protocol) = configs.of_cell(&file.registration.cell).unwrap();
     let context = Context { file, configs: &configs, cell, workload, protocol };
-    let evidence = runs.iter().map(|like| evidence::gather(like.run(), &context)).collect();
+    let evidence = runs.iter().map(|like| gathered(like, &context)).collect();
     combine(&context, evidence, Vec::new())
+}
+
+fn gathered(like: &MadeUp, context: &Context<'_>) -> Evidence {
+    let measured = RunStatistics::of(like.run(), context.configs, Some(context.file)).unwrap();
+    evidence::gather(Arc::new(measured), context)
 }
 
 fn sha(name: &str) -> Option<String> {
@@ -121,7 +128,7 @@ fn an_incomplete_registration_judges_nothing() {
     file.registration.status = Status::Incomplete;
     let (cell, workload, protocol) = configs.of_cell("sglang-300k").unwrap();
     let context = Context { file: &file, configs: &configs, cell, workload, protocol };
-    let evidence = vec![evidence::gather(e2()[0].run(), &context)];
+    let evidence = vec![gathered(&e2()[0], &context)];
     let verdict = combine(&context, evidence, Vec::new());
     assert_eq!(verdict.outcome.word, "not decidable");
     assert!(verdict.outcome.because.starts_with("the registration is INCOMPLETE"));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analysis::statistics::extra::Extra;
 use crate::law::trap_check::model_f;
 use crate::model::fifo::Regime;
 use crate::rule::cut::{self, CutRun};
@@ -18,7 +19,7 @@ use crate::setup::registration::trap::{CutTest, MirrorPrediction, MirrorTest, Tr
 
 use super::Context;
 use super::decide::{Judged, endpoint_label, placed};
-use super::evidence::{Evidence, Extra, Role};
+use super::evidence::{Evidence, Role};
 
 /// Whether a run is STUCK by the endpoints; `None` where it cannot say.
 fn is_stuck(run: &Evidence, rule: &Endpoints, context: &Context<'_>) -> Option<bool> {

@@ -1,0 +1,37 @@
+//! Gives the program a hash of its own source, so that a result kept by an older one is
+//! never taken for its own.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use sha2::{Digest, Sha256};
+
+fn main() -> io::Result<()> {
+    println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=Cargo.lock");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let mut files = vec![root.join("Cargo.lock")];
+    rust_files(&root.join("src"), &mut files)?;
+    files.sort();
+    let mut hasher = Sha256::new();
+    for file in files.iter().filter(|file| file.is_file()) {
+        let name = file.strip_prefix(&root).unwrap_or(file).to_string_lossy().replace('\\', "/");
+        hasher.update(name.as_bytes());
+        hasher.update(fs::read(file)?);
+    }
+    let hex: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("cargo:rustc-env=TRAPCHECK_SOURCE_SHA256={hex}");
+    Ok(())
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            rust_files(&path, found)?;
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! The statistics of one run: everything that any table, rule or figure asks of it, made
+//! in one reading.
+//!
+//! They are measured, not judged: thresholds decide later, so that a changed threshold
+//! costs no reading. They depend on the run's files and on `configs/`, on nothing else, and
+//! can be made anywhere and kept ([`super::store`]).
+
+pub mod extra;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::law::calibrate::{self, TurnCostFit};
+use crate::law::iteration::{self, IterationFit};
+use crate::law::trap_check::own_speed;
+use crate::measure::at_burst::{self, Arrival};
+use crate::measure::burst::{BurstMeasures, around_burst};
+use crate::measure::plan_identity::{PlanIdentity, plan_identity};
+use crate::measure::queue::{self, QueueMeasures};
+use crate::measure::treatment::{Treatment, treatment};
+use crate::measure::{RunMeasures, measure};
+use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile, metadata_of};
+use crate::setup::{Configs, RegistrationFile};
+
+use super::score::Unreadable;
+use super::verdict::{Role, role};
+use extra::Extra;
+
+/// What was measured on one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStatistics {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Who, what and when.
+    pub meta: Meta,
+    /// The files it was read from.
+    pub sources: Vec<SourceFile>,
+    /// What is worth knowing about it.
+    pub notes: Vec<Problem>,
+    /// Over the windows its protocol names.
+    pub measures: RunMeasures,
+    /// The same around the protocol's burst; `None` for closed, cache-off and from-empty
+    /// runs, and runs that end before it.
+    pub burst: Option<BurstMeasures>,
+    /// Its sessions from the burst's start on; empty without a burst.
+    pub from_burst: Vec<Arrival>,
+    /// The queue of a from-empty run (App. E.3); `None` for other arms, or unknown.
+    pub queue: Option<QueueMeasures>,
+    /// The cost of a miss, for a cache-off run; or why there is none.
+    pub turn_cost: Option<Result<TurnCostFit, String>>,
+    /// The cost of an iteration, for a cache-off run; or why there is none.
+    pub iteration_cost: Option<Result<IterationFit, String>>,
+    /// How much faster than its cell's costs say it worked through its window, all missing.
+    pub own_speed: Option<f64>,
+    /// What was done to it.
+    pub treatment: Treatment,
+    /// Which plan it followed.
+    pub plan: PlanIdentity,
+    /// An engine run's plan, for replaying it.
+    pub planned: Vec<PlannedSession>,
+    /// When the protocol's burst starts, s, whether the run has one or not.
+    pub burst_start_s: f64,
+    /// What registered tests ask of it beyond that, by the registration's hash.
+    pub extras: BTreeMap<String, Extra>,
+}
+
+/// Whether an arm is judged by the paired test's rule.
+pub fn is_open_arm(arm: &str) -> bool {
+    !matches!(arm, "closed" | "e0a" | "e0b")
+}
+
+impl RunStatistics {
+    /// Measures a run, for every registration of the configuration that it concerns and
+    /// one more.
+    ///
+    /// # Errors
+    /// Its cell is not configured.
+    pub fn of(
+        run: Run,
+        configs: &Configs,
+        also: Option<&RegistrationFile>,
+    ) -> Result<Self, Unreadable> {
+        let Some((cell, workload, protocol)) = configs.of_cell(&run.meta.cell) else {
+            return Err(no_cell(run, configs));
+        };
+        let measures = measure(&run, protocol);
+        let open = is_open_arm(&run.meta.arm);
+        let treatment = treatment(&run);
+        let concerned = configs.registrations.values().chain(also).filter(|file| {
+            let registration = &file.registration;
+            role(&registration.test, &run.meta, &treatment, registration, protocol) != Role::None
+        });
+        let extras = concerned
+            .map(|file| {
+                let extra = extra::extra(&run, &measures, &file.registration, protocol, &treatment);
+                (file.sha256.clone(), extra)
+            })
+            .filter(|(_, extra)| *extra != Extra::None)
+            .collect();
+        let cache_off = !run.meta.prefix_caching;
+        let rated = measures.window.as_ref().filter(|_| run.meta.rate.lambda.is_some());
+        Ok(Self {
+            burst: open.then(|| around_burst(&run, protocol)).flatten(),
+            from_burst: measures
+                .burst_start_s
+                .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s)),
+            queue: (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten(),
+            turn_cost: cache_off
+                .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
+            iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
+            own_speed: rated.and_then(|w| own_speed(&run, w.span, cell, workload)),
+            plan: plan_identity(&run),
+            burst_start_s: protocol.paired.burst.start_s,
+            planned: match run.meta.source {
+                Source::Engine => run.plan,
+                Source::Simulator => Vec::new(),
+            },
+            dir: run.dir,
+            meta: run.meta,
+            sources: run.sources,
+            notes: run.notes,
+            measures,
+            treatment,
+            extras,
+        })
+    }
+}
+
+fn no_cell(run: Run, configs: &Configs) -> Unreadable {
+    let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
+        run.meta.cell
+    );
+    let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
+    let problems = vec![Problem { column: Some("cell".into()), ..problem }];
+    Unreadable { dir: run.dir, problems }
+}

@@ -1,0 +1,150 @@
+//! An analysis' tables, in memory. What several of them need is made once.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::setup::Configs;
+use crate::setup::registration::Test;
+use crate::table::theory::Prediction;
+use crate::table::{self, Table};
+
+use super::outputs::{AnalysisError, Evaluated};
+use super::replay::replay_runs;
+use super::spec::TableKind;
+use super::theory_tables::TheoryTables;
+use super::verdict::{Verdict, verdict};
+
+impl Evaluated {
+    /// Its tables, each named after the analysis.
+    ///
+    /// # Errors
+    /// A table of the theory that cannot be made.
+    pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
+        let mut maker = Maker {
+            of: self,
+            configs,
+            theory: TheoryTables::new(configs),
+            verdicts: OnceCell::new(),
+        };
+        let named = |table: Table| {
+            let name = self.analysis.table_stem(&table.name);
+            Table { name, ..table }
+        };
+        self.analysis.tables.iter().map(|kind| maker.table(*kind).map(named)).collect()
+    }
+}
+
+struct Maker<'a> {
+    of: &'a Evaluated,
+    configs: &'a Configs,
+    theory: TheoryTables<'a>,
+    verdicts: OnceCell<Vec<Verdict>>,
+}
+
+impl Maker<'_> {
+    fn table(&mut self, kind: TableKind) -> Result<Table, AnalysisError> {
+        let (runs, configs) = (&self.of.scoring.runs, self.configs);
+        Ok(match kind {
+            TableKind::Runs => table::runs::table(runs),
+            TableKind::Paired => {
+                let verdicts = match &self.of.registration {
+                    Some(file) => self.of.scoring.verdict_of(file).into_iter().collect(),
+                    None => self.of.scoring.paired(configs),
+                };
+                table::paired::table(&verdicts, runs)
+            }
+            TableKind::TrapCheck => table::trap_check::table(runs),
+            TableKind::TrapSummary => table::trap_summary::table(runs, configs),
+            TableKind::Calibration => table::calibration::table(runs, configs),
+            TableKind::CellCalibration => table::cell_calibration::table(runs, configs),
+            TableKind::ClosedCurve => table::closed_curve::table(runs, configs),
+            TableKind::Crossings => table::crossings::table(runs, configs),
+            TableKind::FromEmpty => table::from_empty::table(runs),
+            TableKind::Edges => table::edges::table(runs),
+            TableKind::ModelValues => self.theory.values()?,
+            TableKind::ModelValuesSummary => self.theory.summary()?,
+            TableKind::ModelTraps => self.theory.predicted(Prediction::Traps)?,
+            TableKind::ModelFromEmpty => self.theory.predicted(Prediction::FromEmpty)?,
+            TableKind::ModelCuts => self.theory.predicted(Prediction::Corollary3)?,
+            TableKind::ModelMirror => self.theory.predicted(Prediction::Mirror)?,
+            TableKind::ModelWindows => self.theory.predicted(Prediction::Windows)?,
+            TableKind::ModelCrossings => self.theory.predicted(Prediction::Crossings)?,
+            TableKind::SimAgainstEngine => {
+                let replay = replay_runs(runs, configs, self.of.registration.as_ref());
+                table::sim_against_engine::table(replay.as_ref())
+            }
+            TableKind::PairedRanges => table::paired_ranges::table(runs),
+            TableKind::ArmCounts => table::arm_counts::table(runs),
+            TableKind::Burst => table::burst::table(runs),
+            TableKind::ClientCost => table::client_cost::table(runs),
+            TableKind::LoopVariables => table::loop_variables::table(runs),
+            TableKind::Verdicts => table::verdicts::verdicts(self.verdicts()),
+            TableKind::Labels => table::verdicts::labels(self.verdicts()),
+            TableKind::Clauses => table::verdicts::clauses(self.verdicts()),
+            TableKind::Rescue => {
+                self.joined("rescue", |v| match v.registration.registration.test {
+                    Test::Rescue(_) => Some(table::rescue::table(v)),
+                    _ => None,
+                })
+            }
+            TableKind::Cut => self.joined("cut", |v| match &v.registration.registration.test {
+                Test::Cut(test) => Some(table::cut::table(runs, test, configs)),
+                _ => None,
+            }),
+            TableKind::Mirror => {
+                self.joined("mirror", |v| match &v.registration.registration.test {
+                    Test::Mirror(test) => Some(table::mirror::table(v, test, runs, configs)),
+                    _ => None,
+                })
+            }
+            TableKind::Goodput => {
+                self.joined("goodput", |v| match v.registration.registration.test {
+                    Test::Goodput(_) => Some(table::goodput::table(v)),
+                    _ => None,
+                })
+            }
+            TableKind::Persistence => {
+                self.joined("persistence", |v| match &v.registration.registration.test {
+                    Test::Persistence(rule) => Some(table::persistence::table(v, rule)),
+                    _ => None,
+                })
+            }
+        })
+    }
+
+    /// The verdict of every registration that a run of the analysis counts for. One that no
+    /// run was made for is left out where another of its test and cell has runs of its own.
+    fn verdicts(&self) -> &[Verdict] {
+        self.verdicts.get_or_init(|| {
+            let of = |file| verdict(file, &self.of.measured, self.configs).ok();
+            let all: Vec<Verdict> = self
+                .configs
+                .registrations
+                .values()
+                .filter_map(of)
+                .filter(Verdict::has_subjects)
+                .collect();
+            let about = |v: &Verdict| {
+                let registration = &v.registration.registration;
+                (registration.test.words(), registration.cell.clone())
+            };
+            let owned: BTreeSet<_> =
+                all.iter().filter(|v| v.has_bound_subjects()).map(about).collect();
+            let outdone = |v: &Verdict| !v.has_bound_subjects() && owned.contains(&about(v));
+            all.into_iter().filter(|v| !outdone(v)).collect()
+        })
+    }
+
+    /// The tables that a kind of test gives, joined.
+    fn joined(&self, name: &str, of: impl Fn(&Verdict) -> Option<Table>) -> Table {
+        let mut tables = self.verdicts().iter().filter_map(of);
+        let Some(mut all) = tables.next() else {
+            let title = format!("No run of a {name} test");
+            return Table { name: name.into(), title, columns: Vec::new(), rows: Vec::new() };
+        };
+        for table in tables {
+            all.rows.extend(table.rows);
+        }
+        all
+    }
+}

@@ -1,0 +1,79 @@
+//! What `score`, `verdict` and `figures` share: find run directories, measure them, say
+//! what cannot be used.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use crate::analysis::store::{Measured, Store};
+use crate::run::{Found, LoadOptions, find_runs_by};
+use crate::setup::Configs;
+
+use super::progress;
+
+/// Which runs, and how they are read.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// Run directories, or folders to search for them
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Folder of cells, protocols, workloads, registrations and layouts
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    pub configs: PathBuf,
+    /// Leave out a last line that a crash cut off
+    #[arg(long)]
+    pub drop_cut_off: bool,
+    /// Keep what is measured in this folder, and use what it holds (see trapcheck measure)
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+impl RunArgs {
+    /// How runs are read.
+    pub fn load_options(&self) -> LoadOptions {
+        LoadOptions { drop_cut_off: self.drop_cut_off }
+    }
+
+    /// The same store settings for every command.
+    pub fn store<'a>(&self, store: Store<'a>) -> Store<'a> {
+        store.reading(self.load_options()).kept_in(self.cache.as_deref())
+    }
+}
+
+/// The run directories under some paths; what could not be looked at is said at once.
+///
+/// # Errors
+/// There is none.
+pub fn find<P: AsRef<Path>>(paths: &[P], configs: &Configs) -> anyhow::Result<Found> {
+    let found = find_runs_by(paths, &configs.layouts);
+    for problem in &found.problems {
+        eprintln!("problem: {problem}");
+    }
+    if found.runs.is_empty() {
+        bail!(
+            "no run directory under these paths (one holds a meta.json, or fits one of the layouts)"
+        );
+    }
+    Ok(found)
+}
+
+/// Measures runs behind a progress bar.
+pub fn measure(store: &Store<'_>, dirs: &[PathBuf], doing: &'static str) -> Vec<Measured> {
+    let bar = progress::bar(dirs.len(), doing);
+    let measured = store.runs(dirs, || bar.inc(1));
+    bar.finish_and_clear();
+    measured
+}
+
+/// Says for each run that could not be used the first of its problems.
+pub fn tell_unusable<'a>(
+    unusable: impl Iterator<Item = (&'a Path, &'a [crate::run::Problem])>,
+    not_done: &str,
+) {
+    for (dir, problems) in unusable {
+        for problem in problems.iter().take(5) {
+            eprintln!("problem: {problem}");
+        }
+        eprintln!("{not_done}: {} (trapcheck inspect lists every problem)", dir.display());
+    }
+}

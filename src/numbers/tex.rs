@@ -1,0 +1,154 @@
+//! `numbers.tex`: every published number and ours as a LaTeX macro, and the check that a
+//! text uses only numbers that there are.
+//!
+//! `\\ours{gap-ratio-median}` prints what is computed here, `\\published{gap-ratio-median}`
+//! what the paper states. A name that there is not prints as an error in LaTeX as well.
+
+use std::fmt::Write as _;
+
+use super::Entry;
+
+/// Renders the macros; numbers of the text only, not the rows of tables.
+pub fn render(ledger: &[Entry]) -> String {
+    let mut out = String::from(
+        "% Published numbers and what is computed for them here. Made by: trapcheck numbers\n\
+         % Use: \\input{numbers.tex}, then \\ours{id} or \\published{id}.\n\
+         \\makeatletter\n\
+         \\newcommand{\\trapcheck@use}[2]{\\ifcsname trapcheck@#1@#2\\endcsname\\csname trapcheck@#1@#2\\endcsname\\else\\GenericError{}{trapcheck: no number #2}{}{}\\fi}\n\
+         \\newcommand{\\ours}[1]{\\trapcheck@use{ours}{#1}}\n\
+         \\newcommand{\\published}[1]{\\trapcheck@use{published}{#1}}\n\
+         \\newcommand{\\trapcheck@set}[3]{\\expandafter\\def\\csname trapcheck@ours@#1\\endcsname{#2}\\expandafter\\def\\csname trapcheck@published@#1\\endcsname{#3}}\n",
+    );
+    for entry in ledger.iter().filter(|e| e.kind != "table") {
+        let ours = if entry.ours.is_empty() { "(not computed)" } else { &entry.ours };
+        let _ = writeln!(
+            out,
+            "\\trapcheck@set{{{}}}{{{}}}{{{}}}",
+            entry.id,
+            number(ours),
+            number(&entry.published)
+        );
+    }
+    out + "\\makeatother\n"
+}
+
+/// A minus sign that is one.
+fn number(text: &str) -> String {
+    text.split(' ')
+        .map(|word| match word.strip_prefix('-') {
+            Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => format!("$-${rest}"),
+            _ => word.to_owned(),
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A use of a number that there is not: its line and its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownUse {
+    /// 1-based line.
+    pub line: usize,
+    /// The name.
+    pub id: String,
+    /// The known name that is closest, if one is close.
+    pub meant: Option<String>,
+}
+
+/// The uses in a text of numbers that there are not. A comment is no use.
+pub fn unknown_uses(text: &str, ledger: &[Entry]) -> Vec<UnknownUse> {
+    let known: Vec<&str> =
+        ledger.iter().filter(|e| e.kind != "table").map(|e| e.id.as_str()).collect();
+    let mut found = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        for id in uses(without_comment(line)) {
+            if !known.contains(&id) {
+                let meant = known.iter().min_by_key(|k| distance(k, id));
+                let meant = meant.filter(|k| distance(k, id) <= 3).map(|k| (*k).to_owned());
+                found.push(UnknownUse { line: i + 1, id: id.to_owned(), meant });
+            }
+        }
+    }
+    found
+}
+
+fn without_comment(line: &str) -> &str {
+    let mut escaped = false;
+    for (i, c) in line.char_indices() {
+        match c {
+            '%' if !escaped => return &line[..i],
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    line
+}
+
+fn uses(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for name in ["\\ours{", "\\published{"] {
+        let mut rest = line;
+        while let Some(start) = rest.find(name) {
+            rest = &rest[start + name.len()..];
+            let Some(end) = rest.find('}') else { break };
+            found.push(rest[..end].trim());
+            rest = &rest[end..];
+        }
+    }
+    found
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = before + usize::from(x != *y);
+            before = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::ledger::Status;
+
+    fn ledger() -> Vec<Entry> {
+        let entry = |id: &str, ours: &str| Entry {
+            id: id.into(),
+            place: String::new(),
+            statement: String::new(),
+            kind: "measured".into(),
+            unit: String::new(),
+            published: "-0.5, 2".into(),
+            ours: ours.into(),
+            from: String::new(),
+            status: Status::Replicated,
+            gap: String::new(),
+            because: String::new(),
+            computed_from: Vec::new(),
+        };
+        vec![entry("gap-ratio", "1.13"), entry("slopes", "")]
+    }
+
+    #[test]
+    fn each_number_has_a_macro_with_real_minus_signs() {
+        let text = render(&ledger());
+        assert!(text.contains("\\trapcheck@set{gap-ratio}{1.13}{$-$0.5, 2}"), "{text}");
+        assert!(text.contains("\\trapcheck@set{slopes}{(not computed)}"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_found_with_its_line_and_what_was_meant() {
+        let text = "a \\ours{gap-ratio} \\% \\ours{gap-ratoi}\n% \\ours{nothing}\n\\published{other-thing}\n";
+        let found = unknown_uses(text, &ledger());
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].line, found[0].meant.as_deref()), (1, Some("gap-ratio")));
+        assert_eq!((found[1].line, found[1].meant.as_deref()), (3, None));
+    }
+}

@@ -1,0 +1,145 @@
+//! Peak and half-hit crossing of each cell's closed-population curve, with what is
+//! registered from it (Tables 13 and 20, App. E.3, App. F).
+
+use std::collections::BTreeMap;
+
+use crate::analysis::ScoredRun;
+use crate::measure::{WindowMeasures, stats};
+use crate::rule::crossing;
+use crate::setup::Configs;
+
+use super::{Cell, Column, Row, Table, session_means};
+
+/// The cap is the smallest population whose rate is at least this share of the peak's.
+const CAP_SHARE: f64 = 0.95;
+
+const COLUMNS: &[Column] = &[
+    Column::key("cell", ""),
+    Column::key("source", ""),
+    Column::new("populations", ""),
+    Column::new("half_hit_crossing_sessions", "sessions"),
+    Column::new("half_token_hit_crossing_sessions", "sessions"),
+    Column::new("peak_population", "sessions"),
+    Column::new("peak_turns_based_per_s", "sessions/s"),
+    Column::new("peak_completed_per_s", "sessions/s"),
+    Column::new("peak_ratio_turns", "lambda_ref"),
+    Column::new("peak_ratio_completed", "lambda_ref"),
+    Column::new("cap_population", "sessions"),
+    Column::new("largest_population", "sessions"),
+    Column::new("largest_over_peak_turns", ""),
+    Column::new("largest_over_lambda_ref", ""),
+];
+
+/// The table: a row per cell. lambda_ref is that of the cell's own cache-off runs of the
+/// smallest population; without any, that of its file.
+pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
+    let mut groups: BTreeMap<[&str; 2], Vec<&ScoredRun>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
+        groups.entry([&run.meta.cell, run.meta.source.word()]).or_default().push(run);
+    }
+    let rows = groups.iter().filter_map(|(key, closed)| {
+        let reference = reference(runs, key[0], key[1], configs)?;
+        row(key, closed, reference, configs)
+    });
+    Table {
+        name: "crossings".into(),
+        title: "Closed-population curves: half-hit crossing, peak, cap".into(),
+        columns: COLUMNS.to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+/// lambda_ref of a cell, sessions/s: turns-based and completed.
+fn reference(runs: &[ScoredRun], cell: &str, source: &str, configs: &Configs) -> Option<[f64; 2]> {
+    let turns = session_means(configs, cell)?.mean_turns;
+    let own: Vec<&ScoredRun> = runs
+        .iter()
+        .filter(|r| !r.meta.prefix_caching && r.meta.cell == cell && r.meta.source.word() == source)
+        .collect();
+    let least = own.iter().filter_map(|run| run.meta.population).min();
+    let windows: Vec<&WindowMeasures> = own
+        .iter()
+        .filter(|run| run.meta.population == least)
+        .filter_map(|run| run.measures.window.as_ref())
+        .collect();
+    let mean = |of: &dyn Fn(&WindowMeasures) -> f64| {
+        stats::mean(&windows.iter().map(|w| of(w)).collect::<Vec<_>>())
+    };
+    let filed = configs.of_cell(cell)?.0.lambda_ref_per_s;
+    Some([
+        mean(&|w| w.turns_per_s / turns).unwrap_or(filed),
+        mean(&|w| w.completions_per_s).unwrap_or(filed),
+    ])
+}
+
+struct Point {
+    turns_based_per_s: f64,
+    completed_per_s: f64,
+    hits: Option<f64>,
+    token_hits: Option<f64>,
+}
+
+fn row(
+    key: &[&str; 2],
+    closed: &[&ScoredRun],
+    [ref_turns, ref_completed]: [f64; 2],
+    configs: &Configs,
+) -> Option<Row> {
+    let turns = session_means(configs, key[0])?.mean_turns;
+    let mut by_population: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
+    for run in closed {
+        let Some((n, window)) = run.meta.population.zip(run.measures.window.as_ref()) else {
+            continue;
+        };
+        by_population.entry(n).or_default().push(window);
+    }
+    let points: BTreeMap<u64, Point> =
+        by_population.iter().map(|(n, windows)| (*n, point(windows, turns))).collect();
+    let crossing_of = |of: &dyn Fn(&Point) -> Option<f64>| {
+        let curve: Vec<(f64, f64)> =
+            points.iter().filter_map(|(n, p)| Some((*n as f64, of(p)?))).collect();
+        crossing::crossing(&curve, 0.5)
+    };
+    let (peak_n, peak) =
+        points.iter().max_by(|a, b| a.1.turns_based_per_s.total_cmp(&b.1.turns_based_per_s))?;
+    let completed =
+        points.values().map(|p| p.completed_per_s).max_by(f64::total_cmp).unwrap_or(f64::NAN);
+    let cap = points
+        .iter()
+        .find(|(_, p)| p.turns_based_per_s >= CAP_SHARE * peak.turns_based_per_s)
+        .map(|(n, _)| *n);
+    let (largest_n, largest) = points.last_key_value()?;
+    let mut cells: Vec<Cell> = key.iter().map(|word| Cell::text(*word)).collect();
+    cells.extend([
+        Cell::Count(points.len() as u64),
+        Cell::known(crossing_of(&|p| p.hits), 1),
+        Cell::known(crossing_of(&|p| p.token_hits), 1),
+        Cell::Count(*peak_n),
+        Cell::Number(peak.turns_based_per_s, 4),
+        Cell::Number(completed, 4),
+        Cell::Number(peak.turns_based_per_s / ref_turns, 2),
+        Cell::Number(completed / ref_completed, 2),
+        cap.map_or(Cell::Unknown, Cell::Count),
+        Cell::Count(*largest_n),
+        Cell::Number(largest.turns_based_per_s / peak.turns_based_per_s, 3),
+        Cell::Number(largest.turns_based_per_s / ref_turns, 3),
+    ]);
+    let sources = closed.iter().flat_map(|run| run.sources.clone()).collect();
+    Some(Row { key: key.join("/"), cells, sources })
+}
+
+/// One population: means over its runs.
+fn point(windows: &[&WindowMeasures], mean_turns: f64) -> Point {
+    let mean = |of: &dyn Fn(&WindowMeasures) -> Option<f64>| {
+        let values: Option<Vec<f64>> = windows.iter().map(|w| of(w)).collect();
+        values.and_then(|v| stats::mean(&v))
+    };
+    Point {
+        turns_based_per_s: mean(&|w| Some(w.turns_per_s / mean_turns)).unwrap_or(f64::NAN),
+        completed_per_s: mean(&|w| Some(w.completions_per_s)).unwrap_or(f64::NAN),
+        hits: mean(&|w| w.hits.value()),
+        token_hits: mean(&|w| {
+            Some(1.0 - w.uncached_tokens_per_s? / (w.mean_prompt_tokens? * w.turns_per_s))
+        }),
+    }
+}

@@ -1,0 +1,41 @@
+//! Model F driven by a run's own plan, from the sessions present when the burst starts.
+
+use crate::analysis::ScoredRun;
+use crate::law::trap_check::model_f;
+use crate::model::ModelError;
+use crate::model::fluid::plan::{self, PlanRun, PlannedSession};
+use crate::setup::Configs;
+
+/// Why model F cannot serve a run's plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanModelError {
+    /// The cell is not configured.
+    #[error("no cell {0} in the configuration")]
+    NoCell(String),
+    /// The run has no burst, so that there is nothing to start from.
+    #[error("it has no burst")]
+    NoBurst,
+    /// Model F cannot serve it.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// Serves the plan of `run` to its end.
+///
+/// # Errors
+/// [`PlanModelError`].
+pub fn serve(run: &ScoredRun, configs: &Configs) -> Result<PlanRun, PlanModelError> {
+    let name = &run.meta.cell;
+    let (cell, workload, _) =
+        configs.of_cell(name).ok_or_else(|| PlanModelError::NoCell(name.clone()))?;
+    if run.from_burst.is_empty() {
+        return Err(PlanModelError::NoBurst);
+    }
+    let (model, _) = model_f(cell, workload)?;
+    let plan: Vec<PlannedSession> = run
+        .from_burst
+        .iter()
+        .map(|a| PlannedSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
+        .collect();
+    Ok(plan::serve(&model, &plan, run.meta.horizon_s)?)
+}
