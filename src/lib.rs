@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod cli;
 pub mod client;
+mod decimal;
 pub mod digits;
 pub mod figure;
 mod files;

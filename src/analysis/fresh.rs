@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::write_beside;
 use crate::hash::sha256_hex;
 use crate::run::RunFiles;
+use crate::setup::layout::Layout;
 use crate::setup::yaml::ConfigError;
 
 use super::batches::BATCHES;
@@ -105,16 +106,18 @@ impl Fresh {
             let source = hashed(file)?;
             listing += &format!("{}  {}\n", source.sha256, source.path.display());
         }
-        let runs: Vec<String> = selected.dirs.par_iter().map(|dir| self.listing(dir)).collect();
+        let layouts = &project.configs.layouts;
+        let runs: Vec<String> =
+            selected.dirs.par_iter().map(|dir| self.listing(dir, layouts)).collect();
         listing += &runs.concat();
         Ok(sha256_hex(listing.as_bytes()))
     }
 
     /// The files of a run with their hashes, read once per invocation.
-    fn listing(&self, dir: &Path) -> String {
+    fn listing(&self, dir: &Path, layouts: &[Arc<Layout>]) -> String {
         let there = self.listings.lock().ok().and_then(|all| all.get(dir).cloned());
         there.unwrap_or_else(|| {
-            let listing = RunFiles::read(dir).listing();
+            let listing = RunFiles::read(dir, layouts).listing();
             if let Ok(mut all) = self.listings.lock() {
                 all.insert(dir.to_owned(), listing.clone());
             }

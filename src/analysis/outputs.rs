@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::figure::output::render;
 use crate::figure::{Figure, FigureError};
 use crate::hash::sha256_hex;
-use crate::run::{Problem, SourceFile, find_runs};
+use crate::run::{Problem, SourceFile, find_runs_by};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
@@ -158,7 +158,7 @@ impl Project {
                 return Err(ConfigError::new(path, message));
             }
         }
-        let found = find_runs(&[RESULTS]);
+        let found = find_runs_by(&[RESULTS], &configs.layouts);
         Ok(Self { configs, batches, analyses, runs: found.runs, problems: found.problems })
     }
 

@@ -21,7 +21,7 @@ use crate::measure::plan_identity::{PlanIdentity, plan_identity};
 use crate::measure::queue::{self, QueueMeasures};
 use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
-use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
+use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile, metadata_of};
 use crate::setup::{Configs, RegistrationFile};
 
 use super::score::Unreadable;
@@ -134,7 +134,7 @@ fn no_cell(run: Run, configs: &Configs) -> Unreadable {
         "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
         run.meta.cell
     );
-    let problem = Problem::new(&run.dir.join("meta.json"), message);
+    let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
     let problems = vec![Problem { column: Some("cell".into()), ..problem }];
     Unreadable { dir: run.dir, problems }
 }

@@ -167,7 +167,7 @@ impl<'a> Store<'a> {
     }
 
     fn read(&self, dir: &Path) -> Measured {
-        let files = RunFiles::read(dir);
+        let files = RunFiles::read(dir, &self.configs.layouts);
         let listing = files.listing();
         if let Ok(mut all) = self.listings.lock() {
             all.insert(dir.to_owned(), listing.clone());

@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--cache DIR is missing: where is what was measured to be kept?");
     };
     let configs = Configs::load(&args.runs.configs)?;
-    let found = runs::find(&args.runs.paths)?;
+    let found = runs::find(&args.runs.paths, &configs)?;
     if let Some(dir) = &args.slurm {
         return write_array(args, cache, &found.runs, dir);
     }

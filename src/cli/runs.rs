@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use crate::analysis::store::{Measured, Store, find_kept};
-use crate::run::{LoadOptions, Problem, find_runs};
+use crate::run::{LoadOptions, Problem, find_runs_by};
+use crate::setup::Configs;
 
 use super::progress;
 
@@ -17,7 +18,7 @@ pub struct RunArgs {
     /// Run directories, kept statistics of runs, or folders to search for them
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Folder of cells, protocols, workloads and registrations
+    /// Folder of cells, protocols, workloads, registrations and layouts
     #[arg(long, value_name = "DIR", default_value = "configs")]
     pub configs: PathBuf,
     /// Leave out a last line that a crash cut off
@@ -55,14 +56,16 @@ pub struct Inputs {
 ///
 /// # Errors
 /// There is none.
-pub fn find<P: AsRef<Path>>(paths: &[P]) -> anyhow::Result<Inputs> {
-    let found = find_runs(paths);
+pub fn find<P: AsRef<Path>>(paths: &[P], configs: &Configs) -> anyhow::Result<Inputs> {
+    let found = find_runs_by(paths, &configs.layouts);
     for problem in &found.problems {
         eprintln!("problem: {problem}");
     }
     let kept = find_kept(paths);
     if found.runs.is_empty() && kept.is_empty() {
-        bail!("no run directory under these paths (a run directory holds a meta.json)");
+        bail!(
+            "no run directory under these paths (one holds a meta.json, or fits one of the layouts)"
+        );
     }
     Ok(Inputs { runs: found.runs, kept, problems: found.problems })
 }

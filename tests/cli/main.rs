@@ -5,6 +5,7 @@ mod calibrate;
 mod campaign;
 mod determinism;
 mod inspect;
+mod layouts;
 mod numbers;
 mod plan;
 mod project;
