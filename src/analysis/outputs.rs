@@ -314,7 +314,11 @@ impl Evaluated {
         let (figure, sources) = draw(spec)?;
         let figure = if spec.source.contains("{runs}") {
             let words = super::origin_words(&self.scoring.runs, &sources);
-            let source = spec.source.replace("{runs}", words);
+            let within = words.to_lowercase();
+            let source = match spec.source.strip_prefix("{runs}") {
+                Some(rest) => format!("{words}{rest}"),
+                None => spec.source.replace("{runs}", &within),
+            };
             draw(&FigureSpec { source, ..spec.clone() })?.0
         } else {
             figure

@@ -88,16 +88,17 @@ impl RunStatistics {
         let measures = measure(&run, protocol);
         let open = is_open_arm(&run.meta.arm);
         let treatment = treatment(&run);
-        let concerned = configs.registrations.values().chain(also).filter(|file| {
-            let registration = &file.registration;
-            role(&registration.test, &run.meta, &treatment, registration, protocol) != Role::None
-        });
-        let extras = concerned
-            .map(|file| {
-                let extra = extra::extra(&run, &measures, &file.registration, protocol, &treatment);
-                (file.sha256.clone(), extra)
+        let extras = configs
+            .registrations
+            .values()
+            .chain(also)
+            .filter_map(|file| {
+                let asked = &file.registration;
+                let role = role(&asked.test, &run.meta, &treatment, asked, protocol);
+                let extra = (role != Role::None)
+                    .then(|| extra::extra(&run, &measures, asked, protocol, &treatment, role))?;
+                (extra != Extra::None).then(|| (file.sha256.clone(), extra))
             })
-            .filter(|(_, extra)| *extra != Extra::None)
             .collect();
         let cache_off = !run.meta.prefix_caching;
         let rated = measures.window.as_ref().filter(|_| run.meta.rate.lambda.is_some());

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::verdict::Role;
 use crate::measure::goodput::{SessionTime, UnloadedTurns, session_times};
 use crate::measure::queue::{QueueMeasures, longest_queue, pool_occupancy, queue};
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures};
@@ -29,9 +30,9 @@ pub enum Extra {
     },
     /// Rescue tests.
     Rescue {
-        /// Before, under and after the cap; `None` if the run ends too early.
+        /// Of a subject, before, under and after the cap; `None` if the run ends too early.
         rescue: Option<Box<RescueMeasures>>,
-        /// The run as a control, over any interval.
+        /// Of a control, over any interval.
         control: Option<Box<ControlMeasures>>,
     },
     /// Cut tests.
@@ -91,13 +92,14 @@ pub struct MirrorMeasures {
     pub mean_prompt_tokens: Option<f64>,
 }
 
-/// Measures on a run what a registration's test asks for.
+/// Measures on a run what a registration's test asks of its role.
 pub fn extra(
     run: &Run,
     measures: &RunMeasures,
     registration: &Registration,
     protocol: &Protocol,
     treatment: &Treatment,
+    role: Role,
 ) -> Extra {
     let lambda_ref = registration.lambda_ref_per_s;
     let whole = Span::new(0.0, run.meta.duration_s);
@@ -112,8 +114,12 @@ pub fn extra(
         Test::Paired | Test::Endpoints(_) | Test::ThreeWay(_) | Test::TrapLaw(_) => Extra::None,
         Test::Edge(_) | Test::Replicate(_) => from_empty(),
         Test::Rescue(rule) => Extra::Rescue {
-            rescue: rescue::rescue(run, rule, protocol.paired.window_s.end_s).map(Box::new),
-            control: rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new),
+            rescue: (role == Role::Subject)
+                .then(|| rescue::rescue(run, rule, protocol.paired.window_s.end_s).map(Box::new))
+                .flatten(),
+            control: (role == Role::Control)
+                .then(|| rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new))
+                .flatten(),
         },
         Test::Cut(test) => {
             let backlog = backlog();
