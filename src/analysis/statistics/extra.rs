@@ -3,15 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::alarm::{Alarm, first_alarm};
 use crate::measure::goodput::{SessionTime, UnloadedTurns, session_times};
-use crate::measure::queue::{QueueMeasures, longest_queue, pool_occupancy, queue};
+use crate::measure::queue::{QueueMeasures, longest_queue, queue};
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures};
-use crate::measure::rolling::{Rolled, follow_up_hits, mean_first_token_s};
+use crate::measure::rolling::{self, Rolled, follow_up_hits, mean_first_token_s};
 use crate::measure::treatment::Treatment;
 use crate::measure::trigger::{TriggerMeasures, trigger};
-use crate::measure::{RunMeasures, Share, population, span};
+use crate::measure::{LastMeasures, RunMeasures, Share, population, span};
+use crate::rule::clause::all_hold;
 use crate::rule::mechanism::{detector_alarms, engine_alarms};
+use crate::rule::state::recovered;
 use crate::run::Run;
+use crate::setup::registration::rescue::RescueTest;
 use crate::setup::registration::test::Test;
 use crate::setup::{Protocol, Registration, Span};
 
@@ -33,6 +37,9 @@ pub enum Extra {
         rescue: Option<Box<RescueMeasures>>,
         /// The run as a control, over any interval.
         control: Option<Box<ControlMeasures>>,
+        /// When RECOVERED first held after the engage, seen every tick of the gate over
+        /// the time before it, s; `None` if it never did before the release.
+        recovered_s: Option<f64>,
     },
     /// Cut tests.
     Cut {
@@ -60,6 +67,8 @@ pub enum Extra {
         detector: Vec<f64>,
         /// When the engine-side one does, s; `None` where first tokens are unknown.
         engine: Option<Vec<f64>>,
+        /// The first alarm of the detector on hits from the burst on.
+        first_alarm: Option<Alarm>,
     },
     /// Persistence: follow-up hits over rolling windows after the trigger.
     Rolling(Vec<Rolled<Share>>),
@@ -111,10 +120,16 @@ pub fn extra(
     match &registration.test {
         Test::Paired | Test::Endpoints(_) | Test::ThreeWay(_) | Test::TrapLaw(_) => Extra::None,
         Test::Edge(_) | Test::Replicate(_) => from_empty(),
-        Test::Rescue(rule) => Extra::Rescue {
-            rescue: rescue::rescue(run, rule, protocol.paired.window_s.end_s).map(Box::new),
-            control: rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new),
-        },
+        Test::Rescue(rule) => {
+            let rescue = rescue::rescue(run, rule, protocol.paired.window_s.end_s);
+            Extra::Rescue {
+                recovered_s: rescue
+                    .as_ref()
+                    .and_then(|r| recovered_s(run, r, rule, registration, protocol)),
+                rescue: rescue.map(Box::new),
+                control: rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new),
+            }
+        }
         Test::Cut(test) => {
             let backlog = backlog();
             let slope = |window: Span| {
@@ -145,16 +160,17 @@ pub fn extra(
         }
         Test::QueueLimit(_) => Extra::QueueLimit {
             queue_max: longest_queue(run),
-            token_hit: reached(measures.window_span.end_s)
-                .then(|| span::token_hit_fraction(run, measures.window_span))
-                .flatten(),
+            token_hit: measures.window.as_ref().and_then(|w| w.token_hit_fraction),
         },
         Test::Mechanism(rule) => {
             let hits = follow_up_hits(run, 0.0, rule.detector_over_s, rule.every_s);
             let waits = mean_first_token_s(run, 0.0, rule.engine_over_s, rule.every_s);
             let known = run.turns.iter().any(|t| t.t_first_s.is_some());
+            let held = |t: f64| run.meta.gate.map(|_| population::held_at_gate(run).at(t));
+            let burst_s = protocol.paired.burst.start_s;
             Extra::Mechanism {
-                kv_usage: pool_occupancy(run, measures.window_span),
+                kv_usage: measures.window.as_ref().and_then(|w| w.pool_occupancy),
+                first_alarm: first_alarm(&hits, rule.detector_hit_below, burst_s, held),
                 detector: detector_alarms(&hits, rule),
                 engine: known.then(|| engine_alarms(&waits, rule)),
             }
@@ -171,6 +187,28 @@ pub fn extra(
             Extra::Goodput { sessions: session_times(run), unloaded: UnloadedTurns::of(run) }
         }
     }
+}
+
+/// When a capped run was RECOVERED over the end of the time so far, for the first time.
+fn recovered_s(
+    run: &Run,
+    rescue: &RescueMeasures,
+    rule: &RescueTest,
+    registration: &Registration,
+    protocol: &Protocol,
+) -> Option<f64> {
+    let (engaged_s, released_s) = rescue.engaged_s.zip(rescue.released_s)?;
+    let over_s = protocol.paired.last_s;
+    let outstanding = population::outstanding(run);
+    rolling::hits(run, engaged_s - over_s, over_s, rule.tick_s)
+        .into_iter()
+        .filter(|w| w.end_s > engaged_s && w.end_s <= released_s)
+        .find(|w| {
+            let span = Span::new(w.end_s - over_s, w.end_s);
+            let so_far = LastMeasures::of(span, w.value, &outstanding);
+            all_hold(&recovered(&so_far, &registration.rule)) == Some(true)
+        })
+        .map(|w| w.end_s)
 }
 
 /// When what may have caused a trap began: the burst, or the first slowed tool call.

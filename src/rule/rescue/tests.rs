@@ -1,6 +1,7 @@
 //! Each clause of the rescue rule from both sides, and the precedence of its outcomes.
 
 use super::*;
+use crate::measure::rescue::Pauses;
 use crate::rule::testing::thousandths;
 use crate::setup::Span;
 
@@ -26,6 +27,7 @@ fn rescued_run() -> RescueMeasures {
         }),
         pauses: 160,
         sessions_paused: 124,
+        pause: Pauses { total_s: 60_000.0, longest_s: Some(900.0) },
         held_max: 134.0,
         held_session_hours: 53.1,
         empty_before_release_s: Some(305.0),
