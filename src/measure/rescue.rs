@@ -57,7 +57,8 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    fn of(run: &Run) -> Self {
+    /// Sums them up.
+    pub fn of(run: &Run) -> Self {
         let paused = || run.sessions.iter().filter(|s| s.pauses > 0).map(|s| s.pause_s);
         Self { total_s: paused().sum(), longest_s: paused().max_by(f64::total_cmp) }
     }

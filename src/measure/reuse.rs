@@ -12,7 +12,8 @@ use super::share::is_hit;
 /// The hits of a whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Reuse {
-    /// Hits that had to prefill more or less than the new tokens.
+    /// Hits that had to prefill more or less than the new tokens. On an engine that caches
+    /// whole blocks that is nearly every hit.
     pub not_exact: u64,
     /// Median of the uncached prompt tokens of the hits; `None` without one.
     pub uncached_median: Option<f64>,

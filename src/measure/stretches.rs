@@ -53,6 +53,11 @@ impl Stretches {
         Self(self.0.chunks_exact(count).map(join).collect())
     }
 
+    /// The bin that a time lies in.
+    pub fn bin_at(&self, t_s: f64) -> Option<Span> {
+        self.0.iter().map(|(bin, _)| *bin).find(|bin| bin.holds(t_s))
+    }
+
     /// The hits of all of them.
     pub fn total(&self) -> Share {
         total(&self.0)

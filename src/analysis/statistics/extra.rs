@@ -10,12 +10,10 @@ use crate::measure::rescue::{self, ControlMeasures, RescueMeasures};
 use crate::measure::rolling::{self, Rolled, follow_up_hits, mean_first_token_s};
 use crate::measure::treatment::Treatment;
 use crate::measure::trigger::{TriggerMeasures, trigger};
-use crate::measure::{LastMeasures, RunMeasures, Share, population, span};
-use crate::rule::clause::all_hold;
+use crate::measure::{RunMeasures, Share, population, span};
 use crate::rule::mechanism::{detector_alarms, engine_alarms};
-use crate::rule::state::recovered;
+use crate::rule::rescue::first_recovered_s;
 use crate::run::Run;
-use crate::setup::registration::rescue::RescueTest;
 use crate::setup::registration::test::Test;
 use crate::setup::{Protocol, Registration, Span};
 
@@ -122,10 +120,15 @@ pub fn extra(
         Test::Edge(_) | Test::Replicate(_) => from_empty(),
         Test::Rescue(rule) => {
             let rescue = rescue::rescue(run, rule, protocol.paired.window_s.end_s);
+            let over_s = protocol.paired.last_s;
+            let capped = rescue.as_ref().and_then(|r| Some(Span::new(r.engaged_s?, r.released_s?)));
+            let recovered_s = capped.and_then(|capped| {
+                let looks = rolling::hits(run, capped.start_s - over_s, over_s, rule.tick_s);
+                let outstanding = population::outstanding(run);
+                first_recovered_s(&looks, &outstanding, capped, over_s, &registration.rule)
+            });
             Extra::Rescue {
-                recovered_s: rescue
-                    .as_ref()
-                    .and_then(|r| recovered_s(run, r, rule, registration, protocol)),
+                recovered_s,
                 rescue: rescue.map(Box::new),
                 control: rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new),
             }
@@ -187,28 +190,6 @@ pub fn extra(
             Extra::Goodput { sessions: session_times(run), unloaded: UnloadedTurns::of(run) }
         }
     }
-}
-
-/// When a capped run was RECOVERED over the end of the time so far, for the first time.
-fn recovered_s(
-    run: &Run,
-    rescue: &RescueMeasures,
-    rule: &RescueTest,
-    registration: &Registration,
-    protocol: &Protocol,
-) -> Option<f64> {
-    let (engaged_s, released_s) = rescue.engaged_s.zip(rescue.released_s)?;
-    let over_s = protocol.paired.last_s;
-    let outstanding = population::outstanding(run);
-    rolling::hits(run, engaged_s - over_s, over_s, rule.tick_s)
-        .into_iter()
-        .filter(|w| w.end_s > engaged_s && w.end_s <= released_s)
-        .find(|w| {
-            let span = Span::new(w.end_s - over_s, w.end_s);
-            let so_far = LastMeasures::of(span, w.value, &outstanding);
-            all_hold(&recovered(&so_far, &registration.rule)) == Some(true)
-        })
-        .map(|w| w.end_s)
 }
 
 /// When what may have caused a trap began: the burst, or the first slowed tool call.

@@ -269,3 +269,18 @@ fn the_mechanical_check_looks_at_the_gate_alone() {
     );
     assert_eq!(failing(&|r| r.request_errors = 1), ["request errors"]);
 }
+
+#[test]
+fn recovered_is_first_seen_at_a_look_with_hits_and_little_outstanding_under_the_cap() {
+    let looks: Vec<Rolled<Share>> = [(0, 100.0), (900, 110.0), (900, 120.0), (900, 130.0)]
+        .map(|(hits, end_s)| Rolled { end_s, value: thousandths(hits) })
+        .into();
+    // 40 outstanding until 105 s: their mean over 20 s is below 20 after 115 s.
+    let outstanding = StepFunction::from_changes(vec![(0.0, 40.0), (105.0, -40.0)]);
+    let first = |capped: Span| {
+        first_recovered_s(&looks, &outstanding, capped, 20.0, &PairedThresholds::default())
+    };
+    assert_eq!(first(Span::new(50.0, 200.0)), Some(120.0));
+    assert_eq!(first(Span::new(120.0, 200.0)), Some(130.0));
+    assert_eq!(first(Span::new(50.0, 115.0)), None);
+}
