@@ -17,6 +17,7 @@ pub mod crossings;
 pub mod cut;
 pub mod detector;
 pub mod edges;
+pub mod fidelity;
 pub mod from_empty;
 pub mod goodput;
 pub mod loop_variables;

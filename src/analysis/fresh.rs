@@ -148,6 +148,7 @@ impl Fresh {
         let mut listing = format!("program {PROGRAM}\nconfigs {}\n", project.configs.sha256);
         let mut files = vec![path.to_owned(), PathBuf::from(BATCHES)];
         files.extend(selected.simulated.iter().map(|(campaign, _)| (*campaign).to_owned()));
+        files.extend(analysis.fidelity.iter().map(|spec| spec.file.clone()));
         files.extend(published_files());
         for file in files.iter().filter(|file| file.is_file()) {
             let source = hashed(file)?;

@@ -10,6 +10,7 @@ use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
 use crate::sim::campaign::Job;
+use crate::sim::fidelity::FidelityError;
 use crate::table::Table;
 
 use super::batches::{BATCHES, Batches, Chosen, RunsOrigin, SimulatedOrigin};
@@ -51,6 +52,9 @@ pub enum AnalysisError {
     /// Runs could not be simulated.
     #[error(transparent)]
     Simulated(#[from] SimulatedError),
+    /// The simulator's published values could not be computed again.
+    #[error(transparent)]
+    Fidelity(#[from] FidelityError),
     /// A table of the theory could not be made.
     #[error(transparent)]
     Theory(#[from] TheoryTableError),

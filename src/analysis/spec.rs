@@ -34,12 +34,25 @@ pub struct Analysis {
     /// A campaign whose runs are all simulated when the analysis is made, beside those read.
     #[serde(default)]
     pub simulate: Option<PathBuf>,
+    /// Published values of the simulator, and which of them are computed again.
+    #[serde(default)]
+    pub fidelity: Option<FidelitySpec>,
     /// The tables to derive.
     #[serde(default)]
     pub tables: Vec<TableKind>,
     /// The figures to draw.
     #[serde(default)]
     pub figures: Vec<FigureSpec>,
+}
+
+/// Published values of the simulator that an analysis computes again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FidelitySpec {
+    /// The file that lists them with the runs they need.
+    pub file: PathBuf,
+    /// The rows.
+    pub rows: Vec<String>,
 }
 
 /// A file that must not have changed.
@@ -126,6 +139,8 @@ pub enum TableKind {
     Goodput,
     /// How long each trap lasted (App. D).
     Persistence,
+    /// The simulator against its published values.
+    Fidelity,
 }
 
 /// A figure to draw.

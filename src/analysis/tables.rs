@@ -2,13 +2,16 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use crate::setup::Configs;
 use crate::setup::registration::Test;
+use crate::setup::yaml::ConfigError;
+use crate::sim::fidelity::{Fidelity, report};
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
-use super::outputs::{AnalysisError, Evaluated};
+use super::outputs::{AnalysisError, Evaluated, hashed};
 use super::replay::replay_runs;
 use super::spec::TableKind;
 use super::theory_tables::TheoryTables;
@@ -86,6 +89,7 @@ impl Maker<'_> {
             }
             TableKind::ClientCost => table::client_cost::table(runs),
             TableKind::LoopVariables => table::loop_variables::table(runs),
+            TableKind::Fidelity => self.fidelity()?,
             TableKind::Verdicts => table::verdicts::verdicts(self.verdicts()),
             TableKind::Labels => table::verdicts::labels(self.verdicts()),
             TableKind::Clauses => table::verdicts::clauses(self.verdicts()),
@@ -118,6 +122,31 @@ impl Maker<'_> {
                 })
             }
         })
+    }
+
+    /// The simulator's published values that the analysis names, over runs of its own.
+    fn fidelity(&self) -> Result<Table, AnalysisError> {
+        let Some(spec) = &self.of.analysis.fidelity else {
+            return Ok(table::fidelity::table(&[], &[]));
+        };
+        let wanted = Fidelity::load(&spec.file)?
+            .only(&spec.rows)
+            .map_err(|message| ConfigError::new(&spec.file, message))?;
+        let rows = report(&wanted, self.configs, &|| ())?;
+        let mut files = vec![spec.file.clone()];
+        for set in wanted.run_sets.values() {
+            if let Some((cell, workload, protocol)) = self.configs.of_cell(&set.cell) {
+                let file =
+                    |kind: &str, name: &str| PathBuf::from(format!("configs/{kind}/{name}.yaml"));
+                files.push(file("cells", &cell.name));
+                files.push(file("workloads", &workload.name));
+                files.push(file("protocols", &protocol.name));
+            }
+        }
+        files.sort();
+        files.dedup();
+        let sources = files.iter().map(|path| hashed(path)).collect::<Result<Vec<_>, _>>()?;
+        Ok(table::fidelity::table(&rows, &sources))
     }
 
     /// The verdict of every registration that a run of the analysis counts for. One that no

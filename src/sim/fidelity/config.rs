@@ -206,6 +206,20 @@ impl Fidelity {
         Ok(fidelity)
     }
 
+    /// Only some of its rows, and the runs they need.
+    ///
+    /// # Errors
+    /// A row that there is not.
+    pub fn only(mut self, ids: &[String]) -> Result<Self, String> {
+        if let Some(id) = ids.iter().find(|id| !self.rows.iter().any(|row| row.id == **id)) {
+            return Err(format!("no row is called {id}"));
+        }
+        self.rows.retain(|row| ids.contains(&row.id));
+        let rows = &self.rows;
+        self.run_sets.retain(|name, _| rows.iter().any(|row| row.runs.contains(name)));
+        Ok(self)
+    }
+
     fn check(&self) -> Result<(), String> {
         for (name, set) in &self.run_sets {
             set.arm.check().map_err(|message| format!("run_sets.{name}: {message}"))?;
