@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::setup::Configs;
 use crate::setup::registration::Test;
@@ -105,10 +106,27 @@ impl Maker<'_> {
             }
             TableKind::Persistence => {
                 self.joined("persistence", |v| match &v.registration.registration.test {
-                    Test::Persistence(rule) => Some(table::persistence::table(v, rule)),
+                    Test::Persistence(rule) => {
+                        Some(table::persistence::table(v, rule, self.verdicts()))
+                    }
                     _ => None,
                 })
             }
+            TableKind::RuleValues => {
+                table::rule_values::table(configs, Path::new(table::rule_values::FILLS))?
+            }
+            TableKind::PlugIn => table::plug_in::table(runs),
+            TableKind::Trigger => table::trigger::table(self.verdicts()),
+            TableKind::Doses => table::doses::table(self.verdicts()),
+            TableKind::TrapScores => table::trap_scores::table(self.verdicts(), configs),
+            TableKind::SelfSimilarity => table::self_similarity::table(runs),
+            TableKind::Binomial => table::binomial::table(self.verdicts()),
+            TableKind::CrossingFit => table::crossing_fit::table(runs, configs),
+            TableKind::ReleaseEstimates => {
+                let theories = self.theory.theories()?;
+                table::release_estimates::table(self.verdicts(), runs, theories)
+            }
+            TableKind::TokenRates => table::token_rates::table(runs, self.theory.theories()?),
         })
     }
 

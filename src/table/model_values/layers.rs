@@ -1,7 +1,6 @@
 //! The heuristic layers (App. E.3, E.5, E.6, E.7, E.9, E.10, Tables 10, 11, 13).
 
 use super::question::{Answer, Question, Unanswered};
-use crate::model::Theory;
 use crate::model::cost::speed::all_miss_tokens_per_s;
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
 use crate::model::curve::layers::h4::{Rescue, release};
@@ -10,6 +9,7 @@ use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::fluid::Arrivals;
 use crate::model::fluid::cut::BurstProtocol;
 use crate::model::numeric::dot;
+use crate::model::{ModelError, Theory};
 
 /// How long a from-empty run lasts (App. E.3).
 const FROM_EMPTY_S: f64 = 3000.0;
@@ -38,7 +38,9 @@ pub(super) fn answer(q: &Question) -> Option<Answer> {
             round_robin(q).and_then(|rr| Ok(rr.cycle_tokens / q.theory()?.cell.pool_tokens as f64))
         }
         "RR trapped backlog" => round_robin(q).map(|rr| rr.backlog),
-        "RR token ratio to the n=32 rate" => token_ratio(q),
+        "RR token ratio to the n=32 rate" => {
+            q.theory().and_then(|theory| Ok(token_ratio(theory, q.rate_per_s()?)?))
+        }
         "H4 release time (s)" => release_time(q),
         _ if quantity.starts_with("H2 escape probability within ") => escape(q),
         _ if quantity.starts_with("H3 stuck probability, burst ") => with_basin(q, |b| {
@@ -106,18 +108,25 @@ fn basin_1(basin: &BurstBasin) -> f64 {
 }
 
 fn round_robin(q: &Question) -> Result<WindowMeans, Unanswered> {
-    let (theory, lambda) = (q.theory()?, q.rate_per_s()?);
+    Ok(in_the_window(q.theory()?, q.rate_per_s()?)?)
+}
+
+/// The processor-sharing round robin over the registered window, after the burst.
+fn in_the_window(theory: &Theory, lambda: f64) -> Result<WindowMeans, ModelError> {
     let burst = BurstProtocol::of(theory.paired.burst, 0.0);
     let arrivals = Arrivals::constant(lambda)
         .and_then(|rates| rates.with_burst(burst.burst_s, burst.length_s, burst.sessions))?;
     let footprints = &theory.means.footprint_tokens;
-    Ok(window_means(&theory.model_f, &arrivals, burst.burst_s, footprints, WINDOW_S)?)
+    window_means(&theory.model_f, &arrivals, burst.burst_s, footprints, WINDOW_S)
 }
 
-/// Prompt tokens per second of the round robin over the model's cache-off rate.
-fn token_ratio(q: &Question) -> Answer {
-    let theory = q.theory()?;
-    let by_turn = round_robin(q)?.by_turn;
+/// Prompt tokens per second of the round robin at a rate over the model's cache-off rate
+/// (App. E.9).
+///
+/// # Errors
+/// A rate that is not positive, or a cell without iteration costs.
+pub fn token_ratio(theory: &Theory, lambda_per_s: f64) -> Result<f64, ModelError> {
+    let by_turn = in_the_window(theory, lambda_per_s)?.by_turn;
     let tokens =
         dot(&by_turn, &theory.means.prompt_tokens) / dot(&by_turn, theory.model_f.costs_s());
     let speed = theory.all_miss.speed;
