@@ -22,6 +22,7 @@ pub mod goodput;
 pub mod loop_variables;
 pub mod measured_curve;
 pub mod mirror;
+pub mod model_extras;
 pub mod model_values;
 pub mod open_run;
 pub mod paired;

@@ -84,6 +84,8 @@ pub enum TableKind {
     ModelWindows,
     /// 0.5-hit crossings and onsets (Table 20).
     ModelCrossings,
+    /// What the paper says of its models in passing.
+    ModelExtras,
     /// The simulator's predictions of an engine's runs.
     SimAgainstEngine,
     /// The paired test's arms as ranges over seeds (Table 7).

@@ -70,6 +70,7 @@ impl Maker<'_> {
             TableKind::ModelMirror => self.theory.predicted(Prediction::Mirror)?,
             TableKind::ModelWindows => self.theory.predicted(Prediction::Windows)?,
             TableKind::ModelCrossings => self.theory.predicted(Prediction::Crossings)?,
+            TableKind::ModelExtras => self.theory.extras()?,
             TableKind::SimAgainstEngine => {
                 let replay = replay_runs(runs, configs, self.of.registration.as_ref());
                 table::sim_against_engine::table(replay.as_ref())

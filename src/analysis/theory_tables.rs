@@ -9,6 +9,7 @@ use crate::model::Theory;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
+use crate::table::model_extras;
 use crate::table::model_values::{self, Compared, Printed};
 use crate::table::theory::{Prediction, PredictionError, predict};
 use crate::table::{Row, Table};
@@ -84,6 +85,14 @@ impl<'a> TheoryTables<'a> {
     pub fn predicted(&self, which: Prediction) -> Result<Table, TheoryTableError> {
         let ready = self.ready()?;
         Ok(ready.with_sources(predict(which, self.theories()?, &ready.printed)?))
+    }
+
+    /// What is said of the models in passing.
+    ///
+    /// # Errors
+    /// As [`Self::values`], or a model without an answer.
+    pub fn extras(&self) -> Result<Table, TheoryTableError> {
+        Ok(self.ready()?.with_sources(model_extras::table(self.theories()?)?))
     }
 
     /// Every cell's models.

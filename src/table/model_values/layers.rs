@@ -3,7 +3,7 @@
 use super::question::{Answer, Question, Unanswered};
 use crate::model::cost::speed::all_miss_tokens_per_s;
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
-use crate::model::curve::layers::h4::{Rescue, release};
+use crate::model::curve::layers::h4::{Release, Rescue, release};
 use crate::model::curve::layers::rr::{WindowMeans, window_means};
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::fluid::Arrivals;
@@ -134,17 +134,32 @@ pub fn token_ratio(theory: &Theory, lambda_per_s: f64) -> Result<f64, ModelError
 }
 
 fn release_time(q: &Question) -> Answer {
-    let (theory, lambda) = (q.theory()?, q.rate_per_s()?);
-    let (_, cap, engage_s) = *RESCUES
-        .iter()
-        .find(|(cell, ..)| Some(*cell) == q.subject.cell)
+    let rescue = registered_rescue(q.theory()?)
         .ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
-    let fluid = theory.burst(lambda).run(&theory.model_f, lambda, &[], engage_s + 1.0)?;
-    let rescue = Rescue { engage_s, cap, hold_s: HOLD_S };
-    let waiting = fluid.pending(engage_s);
-    let released =
-        release(theory.curve()?, &theory.cell, &theory.workload, &rescue, &waiting, lambda)?;
+    let released = released(q.theory()?, q.rate_per_s()?, &rescue)?;
     Ok(released.ok_or_else(|| Unanswered::new("the cap does not serve the load"))?.release_s)
+}
+
+/// The rescue that was registered in a cell (R1, R4; sec 5).
+pub fn registered_rescue(theory: &Theory) -> Option<Rescue> {
+    let (_, cap, engage_s) = *RESCUES.iter().find(|(cell, ..)| *cell == theory.cell.name)?;
+    Some(Rescue { engage_s, cap, hold_s: HOLD_S })
+}
+
+/// How a rescue goes at a rate by layer H4, from model F's backlog. `None` where the cap does
+/// not serve the load.
+///
+/// # Errors
+/// A rate that is not positive, or a cell without iteration costs.
+pub fn released(
+    theory: &Theory,
+    lambda_per_s: f64,
+    rescue: &Rescue,
+) -> Result<Option<Release>, ModelError> {
+    let burst = theory.burst(lambda_per_s);
+    let fluid = burst.run(&theory.model_f, lambda_per_s, &[], rescue.engage_s + 1.0)?;
+    let waiting = fluid.pending(rescue.engage_s);
+    release(theory.curve()?, &theory.cell, &theory.workload, rescue, &waiting, lambda_per_s)
 }
 
 fn half(point: Option<f64>) -> Answer {
