@@ -56,9 +56,10 @@ fn rows(run: &ScoredRun) -> Vec<Row> {
                 Cell::Count(*most as u64),
                 Cell::text(if i + 1 == BINS.len() { "yes" } else { "no" }),
                 Cell::Count(found.sessions),
-                Cell::known(found.slope, 4),
-                Cell::known(found.predicted, 4),
-                Cell::known(ratio, 2),
+                // Fewer than two completed sessions have no slope.
+                Cell::optional(found.slope, 4),
+                Cell::optional(found.predicted, 4),
+                Cell::optional(ratio, 2),
             ];
             let row = open_run::row(run, cells);
             Row { key: format!("{}/{}", row.key, i + 1), ..row }
