@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use trapcheck::analysis::score::{ScoreOptions, score};
+use trapcheck::analysis::score::score;
+use trapcheck::analysis::store::Store;
 use trapcheck::measure::measure;
 use trapcheck::run::{LoadOptions, Run, find_runs};
 use trapcheck::setup::Configs;
@@ -30,7 +31,9 @@ fn benches(c: &mut Criterion) {
     c.bench_function("measure one run", |b| b.iter(|| measure(black_box(&run), protocol)));
     let dirs = find_runs(&["results/vllm-cpu"]).runs;
     c.bench_function("score 22 runs", |b| {
-        b.iter(|| score(black_box(&dirs), &configs, &ScoreOptions::default(), || ()).runs.len());
+        b.iter(|| {
+            score(Store::new(&configs).runs(black_box(&dirs), || ()), &configs, None).runs.len()
+        });
     });
 }
 

@@ -13,6 +13,7 @@ pub mod outputs;
 pub mod replay;
 pub mod score;
 pub mod simulated;
+pub mod sources;
 pub mod spec;
 pub mod statistics;
 pub mod store;

@@ -10,6 +10,7 @@ pub mod derive;
 pub mod figures;
 pub mod inspect;
 pub mod manifest;
+pub mod measure;
 pub mod model;
 pub mod numbers;
 pub mod output;
@@ -21,6 +22,7 @@ pub mod register;
 pub mod runs;
 pub mod score;
 pub mod simulate;
+pub mod sources;
 pub mod verdict;
 
 use std::path::PathBuf;
@@ -59,11 +61,13 @@ enum Command {
     Verdict(verdict::Args),
     #[command(subcommand)]
     Register(register::Command),
+    Measure(measure::Args),
     Calibrate(calibrate::Args),
     Derive(derive::Args),
     Figures(figures::Args),
     Model(Box<model::Args>),
     Numbers(numbers::Args),
+    Sources(sources::Args),
     Manifest(manifest::Args),
     Provenance(provenance::Args),
     Plan(plan::Args),
@@ -85,11 +89,13 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Score(args) => score::run(args),
         Command::Verdict(args) => verdict::run(args),
         Command::Register(command) => register::run(command),
+        Command::Measure(args) => measure::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Derive(args) => derive::run(args),
         Command::Figures(args) => figures::run(args),
         Command::Model(args) => model::run(args),
         Command::Numbers(args) => numbers::run(args),
+        Command::Sources(args) => sources::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Provenance(args) => provenance::run(args),
         Command::Plan(args) => plan::run(args),

@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod cli;
 pub mod client;
+mod decimal;
 pub mod digits;
 pub mod figure;
 mod files;
@@ -22,4 +23,5 @@ pub mod rule;
 pub mod run;
 pub mod setup;
 pub mod sim;
+pub mod slurm;
 pub mod table;

@@ -6,19 +6,24 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod alarm;
 pub mod at_burst;
 pub mod bins;
 pub mod burst;
+pub mod capped;
+pub mod cohort;
 pub mod gap;
 pub mod goodput;
 pub mod plan_identity;
 pub mod population;
 pub mod queue;
 pub mod rescue;
+pub mod reuse;
 pub mod rolling;
 pub mod share;
 pub mod span;
 pub mod stats;
+pub mod stretches;
 pub mod tiles;
 pub mod treatment;
 pub mod trigger;
@@ -73,6 +78,18 @@ pub struct LastMeasures {
     pub outstanding_max: f64,
 }
 
+impl LastMeasures {
+    /// Over `span`, with the hits of the turns completed in it.
+    pub fn of(span: Span, hits: Share, outstanding: &population::StepFunction) -> Self {
+        Self {
+            span,
+            hits,
+            outstanding_mean: outstanding.mean_over(span),
+            outstanding_max: outstanding.max_over(span),
+        }
+    }
+}
+
 /// The whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WholeMeasures {
@@ -93,6 +110,8 @@ pub struct WholeMeasures {
     pub held_session_hours: f64,
     /// Base arrivals of the plan over the whole run, sessions/s.
     pub base_arrivals_per_s: f64,
+    /// Hits of all turns that completed.
+    pub hits: Share,
 }
 
 /// A wait shorter than this is the client's own lateness, not the gate.
@@ -110,12 +129,8 @@ pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
         window: reached
             .then(|| WindowMeasures::of(run, span, &protocol.bins, &backlog, &outstanding, &gaps)),
         window_span: span,
-        last: reached.then(|| LastMeasures {
-            span: last_span,
-            hits: share::hits(run, last_span),
-            outstanding_mean: outstanding.mean_over(last_span),
-            outstanding_max: outstanding.max_over(last_span),
-        }),
+        last: reached
+            .then(|| LastMeasures::of(last_span, share::hits(run, last_span), &outstanding)),
         whole: whole(run),
         burst_start_s: run
             .sessions
@@ -144,6 +159,7 @@ fn whole(run: &Run) -> WholeMeasures {
         held_mean_s: stats::mean(&held),
         held_session_hours: held.iter().sum::<f64>() / 3600.0,
         base_arrivals_per_s: span::base_arrivals_per_s(run, Span::new(0.0, run.meta.duration_s)),
+        hits: share::hits(run, Span::new(0.0, f64::INFINITY)),
     }
 }
 

@@ -264,7 +264,7 @@ impl LedgerMade {
 
     /// The files it gives.
     pub fn outputs(&self) -> Vec<OutputFile> {
-        self.ledger.tables.iter().flat_map(table_files).collect()
+        self.ledger.files()
     }
 }
 

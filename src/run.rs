@@ -1,27 +1,31 @@
 //! Run directories (format 1): one run of one arm, as files.
 //!
 //! [`find_runs`] finds them under any path, [`Run::load`] reads and checks one,
-//! [`write::write`] makes one. Everything that is wrong with a run comes back as
+//! [`write::write`] makes one. [`find_runs_by`] and [`Run::load_by`] take also runs of
+//! other shapes, which a layout maps onto format 1 value by value as they are read. Everything that is wrong with a run comes back as
 //! a list of [`Problem`]s that name file, line and column; nothing is clamped,
 //! guessed or dropped.
 
+mod answer;
 mod check;
 mod columns;
 mod discover;
 mod engine;
 mod files;
+pub(crate) mod format;
 mod gate;
 mod load;
 mod meta;
 mod plan;
 mod problem;
 mod sessions;
+mod shape;
 mod source;
 mod turns;
 pub mod write;
 
 pub use columns::PARQUET_THREAD;
-pub use discover::{Found, find_runs};
+pub use discover::{Found, find_runs, find_runs_by};
 pub use engine::EngineSample;
 pub use files::RunFiles;
 pub use gate::{GateEvent, GateEventKind};
@@ -32,6 +36,7 @@ pub use meta::{
 pub use plan::PlannedSession;
 pub use problem::{Problem, Problems, Severity};
 pub use sessions::{Session, SessionStatus};
+pub use shape::{layout_of, metadata_of};
 pub use source::SourceFile;
 pub use turns::{Turn, TurnStatus};
 

@@ -20,7 +20,6 @@ pub mod fidelity;
 pub mod kv;
 pub mod pins;
 pub mod run;
-pub mod slurm;
 
 use crate::client::ClientError;
 use crate::client::arm::{self, ArmError};

@@ -7,14 +7,17 @@
 pub mod answers;
 pub mod arm_counts;
 pub mod binomial;
+pub mod bins;
 pub mod burst;
 pub mod calibration;
 pub mod cell_calibration;
 pub mod client_cost;
 pub mod closed_curve;
+pub mod cohort;
 pub mod crossing_fit;
 pub mod crossings;
 pub mod cut;
+pub mod detector;
 pub mod doses;
 pub mod edges;
 pub mod from_empty;
@@ -54,6 +57,7 @@ use serde_json::{Map, Value as Json};
 use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
 use crate::measure::RunMeasures;
+use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
 use crate::rule::Arm;
 use crate::run::SourceFile;
@@ -123,6 +127,20 @@ impl Cell {
     /// A number that may not apply.
     pub fn optional(value: Option<f64>, digits: usize) -> Self {
         value.map_or(Self::Empty, |x| Self::Number(x, digits))
+    }
+
+    /// Yes or no, where it can be told.
+    pub fn yes_no(value: Option<bool>) -> Self {
+        value.map_or(Self::Unknown, |yes| Self::text(if yes { "yes" } else { "no" }))
+    }
+
+    /// What is found in stretches of a run; unknown where a turn in them is.
+    fn of_stretches(
+        stretches: &Stretches,
+        found: impl FnOnce(&Stretches) -> Option<f64>,
+        digits: usize,
+    ) -> Self {
+        if stretches.is_known() { Self::optional(found(stretches), digits) } else { Self::Unknown }
     }
 
     /// As it is printed everywhere.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -16,14 +16,20 @@ use serde::{Deserialize, Serialize};
 use crate::files::write_beside;
 use crate::hash::sha256_hex;
 use crate::run::RunFiles;
+use crate::setup::layout::Layout;
 use crate::setup::yaml::ConfigError;
 use crate::table::rule_values::FILLS;
+
+use crate::numbers::ledger::Books;
 
 use super::batches::BATCHES;
 use super::outputs::{OutputFile, Project, hashed};
 use super::spec::Analysis;
 use super::store::PROGRAM;
 use super::theory_tables::PUBLISHED;
+
+/// Under which name the ledger is noted; no analysis can have it, since its file is another.
+const LEDGER: &str = "numbers";
 
 /// What an analysis was made from, and what it gave.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +53,7 @@ impl Fresh {
         Self { folder: cache.join("analyses"), listings: Mutex::default() }
     }
 
-    /// Whether the files that `wanted` names (all of them, if it is empty) need not be made
-    /// again.
+    /// Whether an analysis need not be made again.
     ///
     /// # Errors
     /// An input that cannot be read.
@@ -58,14 +63,7 @@ impl Fresh {
         path: &Path,
         analysis: &Analysis,
     ) -> Result<bool, ConfigError> {
-        let note = std::fs::read(self.place(analysis)).ok();
-        let Some(note) = note.and_then(|text| serde_json::from_slice::<Note>(&text).ok()) else {
-            return Ok(false);
-        };
-        let as_written = note.outputs.iter().all(|(path, sha256)| {
-            std::fs::read(path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
-        });
-        Ok(as_written && note.inputs == self.inputs(project, path, analysis)?)
+        self.holds(&analysis.name, || self.inputs(project, path, analysis))
     }
 
     /// Notes what was made of an analysis. Its runs must not have changed meanwhile.
@@ -79,17 +77,67 @@ impl Fresh {
         analysis: &Analysis,
         files: &[OutputFile],
     ) -> Result<(), ConfigError> {
+        self.write(&analysis.name, self.inputs(project, path, analysis)?, files)
+    }
+
+    /// Whether the published tables beside ours need not be made again.
+    ///
+    /// # Errors
+    /// As [`Self::is_up_to_date`].
+    pub fn is_ledger_up_to_date(&self, project: &Project) -> Result<bool, ConfigError> {
+        self.holds(LEDGER, || self.inputs_of_ledger(project))
+    }
+
+    /// Notes the published tables beside ours.
+    ///
+    /// # Errors
+    /// As [`Self::note`].
+    pub fn note_ledger(&self, project: &Project, files: &[OutputFile]) -> Result<(), ConfigError> {
+        self.write(LEDGER, self.inputs_of_ledger(project)?, files)
+    }
+
+    fn holds(
+        &self,
+        name: &str,
+        inputs: impl FnOnce() -> Result<String, ConfigError>,
+    ) -> Result<bool, ConfigError> {
+        let note = std::fs::read(self.place(name)).ok();
+        let Some(note) = note.and_then(|text| serde_json::from_slice::<Note>(&text).ok()) else {
+            return Ok(false);
+        };
+        let as_written = note.outputs.iter().all(|(path, sha256)| {
+            std::fs::read(path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
+        });
+        Ok(as_written && note.inputs == inputs()?)
+    }
+
+    fn write(&self, name: &str, inputs: String, files: &[OutputFile]) -> Result<(), ConfigError> {
         let outputs = files.iter().map(|f| (f.path.clone(), sha256_hex(&f.bytes))).collect();
-        let note = Note { inputs: self.inputs(project, path, analysis)?, outputs };
-        let place = self.place(analysis);
+        let place = self.place(name);
         // Serialising a plain struct to a string cannot fail.
-        let text = serde_json::to_string_pretty(&note).unwrap_or_default();
+        let text = serde_json::to_string_pretty(&Note { inputs, outputs }).unwrap_or_default();
         write_beside(&place, text.as_bytes())
             .map_err(|e| ConfigError::new(&place, format!("cannot write: {e}")))
     }
 
-    fn place(&self, analysis: &Analysis) -> PathBuf {
-        self.folder.join(format!("{}.json", analysis.name))
+    /// Every analysis' inputs, the bindings, and every file of settings they may name.
+    fn inputs_of_ledger(&self, project: &Project) -> Result<String, ConfigError> {
+        let mut listing = String::new();
+        for (path, analysis) in &project.analyses {
+            listing += &self.inputs(project, path, analysis)?;
+        }
+        let settings = walkdir::WalkDir::new("configs").sort_by_file_name().into_iter().flatten();
+        let settings =
+            settings.filter(|e| e.file_type().is_file()).map(walkdir::DirEntry::into_path);
+        for file in Books::FILES.iter().map(PathBuf::from).chain(settings) {
+            let source = hashed(&file)?;
+            listing += &format!("{}  {}\n", source.sha256, source.path.display());
+        }
+        Ok(sha256_hex(listing.as_bytes()))
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.json"))
     }
 
     fn inputs(
@@ -108,16 +156,18 @@ impl Fresh {
             let source = hashed(file)?;
             listing += &format!("{}  {}\n", source.sha256, source.path.display());
         }
-        let runs: Vec<String> = selected.dirs.par_iter().map(|dir| self.listing(dir)).collect();
+        let layouts = &project.configs.layouts;
+        let runs: Vec<String> =
+            selected.dirs.par_iter().map(|dir| self.listing(dir, layouts)).collect();
         listing += &runs.concat();
         Ok(sha256_hex(listing.as_bytes()))
     }
 
     /// The files of a run with their hashes, read once per invocation.
-    fn listing(&self, dir: &Path) -> String {
+    fn listing(&self, dir: &Path, layouts: &[Arc<Layout>]) -> String {
         let there = self.listings.lock().ok().and_then(|all| all.get(dir).cloned());
         there.unwrap_or_else(|| {
-            let listing = RunFiles::read(dir).listing();
+            let listing = RunFiles::read(dir, layouts).listing();
             if let Ok(mut all) = self.listings.lock() {
                 all.insert(dir.to_owned(), listing.clone());
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::figure::output::render;
 use crate::figure::{Figure, FigureError};
 use crate::hash::sha256_hex;
-use crate::run::{Problem, SourceFile, find_runs};
+use crate::run::{Problem, SourceFile, find_runs_by};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Configs, RegistrationFile};
@@ -162,7 +162,7 @@ impl Project {
                 return Err(ConfigError::new(path, message));
             }
         }
-        let found = find_runs(&[RESULTS]);
+        let found = find_runs_by(&[RESULTS], &configs.layouts);
         Ok(Self { configs, batches, analyses, runs: found.runs, problems: found.problems })
     }
 
@@ -318,7 +318,11 @@ impl Evaluated {
         let (figure, sources) = draw(spec)?;
         let figure = if spec.source.contains("{runs}") {
             let words = super::origin_words(&self.scoring.runs, &sources);
-            let source = spec.source.replace("{runs}", words);
+            let within = words.to_lowercase();
+            let source = match spec.source.strip_prefix("{runs}") {
+                Some(rest) => format!("{words}{rest}"),
+                None => spec.source.replace("{runs}", &within),
+            };
             draw(&FigureSpec { source, ..spec.clone() })?.0
         } else {
             figure

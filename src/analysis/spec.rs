@@ -94,6 +94,12 @@ pub enum TableKind {
     ArmCounts,
     /// Runs around the burst: hits before it, backlog after it, the last hit, the drain.
     Burst,
+    /// Open runs by bins of 100 s: lowest hits, collapse, burst and queue.
+    Bins,
+    /// The sessions that arrived with the burst and after it (App. E.7).
+    Cohort,
+    /// The first alarms of the detector on hits (App. E.5).
+    Detector,
     /// What clients paid.
     ClientCost,
     /// Gap, turnover time and their ratio (Table 10).

@@ -17,12 +17,18 @@ use crate::law::iteration::{self, IterationFit};
 use crate::law::trap_check::own_speed;
 use crate::measure::at_burst::{self, Arrival};
 use crate::measure::burst::{BurstMeasures, around_burst};
+use crate::measure::cohort::{Cohort, cohort};
 use crate::measure::plan_identity::{PlanIdentity, plan_identity};
-use crate::measure::queue::{self, QueueMeasures};
+use crate::measure::queue::{self, QueueLengths, QueueMeasures};
+use crate::measure::reuse::{Reuse, reuse};
+use crate::measure::rolling;
+use crate::measure::stretches::Stretches;
 use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
-use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
-use crate::setup::{Configs, RegistrationFile};
+use crate::rule::persistence::{self, TrapLife};
+use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile, metadata_of};
+use crate::setup::registration::after::PersistenceTest;
+use crate::setup::{Configs, Protocol, RegistrationFile, Span};
 
 use super::score::Unreadable;
 use super::verdict::{Role, role};
@@ -48,6 +54,17 @@ pub struct RunStatistics {
     pub from_burst: Vec<Arrival>,
     /// The queue of a from-empty run (App. E.3); `None` for other arms, or unknown.
     pub queue: Option<QueueMeasures>,
+    /// How long the engine's queue was.
+    pub queue_lengths: Option<QueueLengths>,
+    /// How much of its prompt a hit reused; `None` where it is unknown which turns hit.
+    pub reuse: Option<Reuse>,
+    /// When a closed run hit least: from its first bin with fewer than half hits to its
+    /// last (App. E.3).
+    pub degraded: Option<Span>,
+    /// The sessions that arrived with the burst and after it, of an open arm.
+    pub cohort: Option<Cohort>,
+    /// Whether a from-empty run collapsed, and came back (App. D's rule, from its start).
+    pub from_empty: Option<TrapLife>,
     /// The cost of a miss, for a cache-off run; or why there is none.
     pub turn_cost: Option<Result<TurnCostFit, String>>,
     /// The cost of an iteration, for a cache-off run; or why there is none.
@@ -88,16 +105,17 @@ impl RunStatistics {
         let measures = measure(&run, protocol);
         let open = is_open_arm(&run.meta.arm);
         let treatment = treatment(&run);
-        let concerned = configs.registrations.values().chain(also).filter(|file| {
-            let registration = &file.registration;
-            role(&registration.test, &run.meta, &treatment, registration, protocol) != Role::None
-        });
-        let extras = concerned
-            .map(|file| {
-                let extra = extra::extra(&run, &measures, &file.registration, protocol, &treatment);
-                (file.sha256.clone(), extra)
+        let extras = configs
+            .registrations
+            .values()
+            .chain(also)
+            .filter_map(|file| {
+                let asked = &file.registration;
+                let role = role(&asked.test, &run.meta, &treatment, asked, protocol);
+                let extra = (role != Role::None)
+                    .then(|| extra::extra(&run, &measures, asked, protocol, &treatment, role))?;
+                (extra != Extra::None).then(|| (file.sha256.clone(), extra))
             })
-            .filter(|(_, extra)| *extra != Extra::None)
             .collect();
         let cache_off = !run.meta.prefix_caching;
         let rated = measures.window.as_ref().filter(|_| run.meta.rate.lambda.is_some());
@@ -107,6 +125,16 @@ impl RunStatistics {
                 .burst_start_s
                 .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s)),
             queue: (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten(),
+            queue_lengths: queue::lengths(
+                &run,
+                measures.window_span,
+                protocol.paired.burst.start_s,
+            ),
+            // The last decoded token is not in the cache when its turn ends.
+            reuse: reuse(&run, workload.tool_output_tokens + 1),
+            degraded: (run.meta.arm == "closed").then(|| degraded(&run, protocol)).flatten(),
+            cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
+            from_empty: (run.meta.arm == "e0b").then(|| from_empty_life(&run)),
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
@@ -128,13 +156,30 @@ impl RunStatistics {
     }
 }
 
+/// A closed run is degraded in bins of so many seconds, from so long after its start on,
+/// with a hit fraction below the last (App. E.3: "degraded from about 450 to 2400 s"; the
+/// bins and the limit are inferred).
+const DEGRADED: (f64, f64, f64) = (150.0, 300.0, 0.5);
+
+fn degraded(run: &Run, protocol: &Protocol) -> Option<Span> {
+    let (width_s, from_s, below) = DEGRADED;
+    let span = Span::new(from_s, protocol.closed.window().end_s);
+    Stretches::binned(run, width_s, |_| true).within(span).span_below(below)
+}
+
+/// The life of a trap in a run from empty, which has no trigger but its own start.
+fn from_empty_life(run: &Run) -> TrapLife {
+    let rule = PersistenceTest::default();
+    persistence::life(&rolling::follow_up_hits(run, 0.0, rule.window_s, rule.step_s), &rule)
+}
+
 fn no_cell(run: Run, configs: &Configs) -> Unreadable {
     let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
     let message = format!(
         "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
         run.meta.cell
     );
-    let problem = Problem::new(&run.dir.join("meta.json"), message);
+    let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
     let problems = vec![Problem { column: Some("cell".into()), ..problem }];
     Unreadable { dir: run.dir, problems }
 }

@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
 
 use crate::files::write_beside;
 use crate::hash::sha256_hex;
-use crate::run::{LoadOptions, Run, RunFiles};
+use crate::run::{LoadOptions, Problem, Run, RunFiles};
 use crate::setup::{Configs, RegistrationFile};
 use crate::sim::campaign::Job;
 use crate::sim::directory::{config_yaml, to_run};
@@ -38,6 +40,7 @@ pub struct Store<'a> {
     kept: Option<PathBuf>,
     measured: Mutex<BTreeMap<PathBuf, Measured>>,
     listings: Mutex<BTreeMap<PathBuf, String>>,
+    not_kept: Mutex<Vec<KeepError>>,
 }
 
 /// Why a run's statistics could not be kept.
@@ -71,6 +74,7 @@ impl<'a> Store<'a> {
             kept: None,
             measured: Mutex::default(),
             listings: Mutex::default(),
+            not_kept: Mutex::default(),
         }
     }
 
@@ -95,6 +99,34 @@ impl<'a> Store<'a> {
     /// The files of every run that was read, with their hashes.
     pub fn listings(&self) -> BTreeMap<PathBuf, String> {
         self.listings.lock().map(|all| all.clone()).unwrap_or_default()
+    }
+
+    /// What could not be kept: measured all the same, and measured again next time.
+    pub fn not_kept(&self) -> Vec<KeepError> {
+        self.not_kept.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
+    }
+
+    /// The statistics in kept files, without their runs, in their order. They are good only
+    /// for the program and the configuration that they were made with.
+    pub fn kept(&self, files: &[PathBuf]) -> Vec<Measured> {
+        files.par_iter().map(|file| self.open(file)).collect()
+    }
+
+    fn open(&self, file: &Path) -> Measured {
+        let unusable = |message: &str| {
+            let problems = vec![Problem::new(file, message)];
+            Err(Unreadable { dir: file.into(), problems })
+        };
+        match read_kept(file) {
+            None => unusable("not the kept statistics of a run, or damaged: measure it again"),
+            Some(kept) if kept.program != PROGRAM => {
+                unusable("kept by another version of this program: measure it again")
+            }
+            Some(kept) if kept.configs != self.configs.sha256 => {
+                unusable("kept under another configuration: measure it again")
+            }
+            Some(kept) => Ok(Arc::new(kept.statistics)),
+        }
     }
 
     /// The statistics of run directories, in their order; `done` is called once per run.
@@ -135,7 +167,7 @@ impl<'a> Store<'a> {
     }
 
     fn read(&self, dir: &Path) -> Measured {
-        let files = RunFiles::read(dir);
+        let files = RunFiles::read(dir, &self.configs.layouts);
         let listing = files.listing();
         if let Ok(mut all) = self.listings.lock() {
             all.insert(dir.to_owned(), listing.clone());
@@ -149,7 +181,7 @@ impl<'a> Store<'a> {
 
     fn simulate(&self, job: &Job<'_>, dir: &Path) -> Measured {
         let unusable = |message: String| {
-            let problem = crate::run::Problem::new(dir, message);
+            let problem = Problem::new(dir, message);
             Unreadable { dir: dir.into(), problems: vec![problem] }
         };
         let config = config_yaml(&job.spec, &job.label).map_err(|e| unusable(e.to_string()))?;
@@ -169,12 +201,14 @@ impl<'a> Store<'a> {
     ) -> Measured {
         let file = self.kept.as_ref().map(|folder| folder.join(self.file_name(dir, inputs)));
         if let Some(kept) = file.as_deref().and_then(read_kept) {
-            return Ok(Arc::new(kept));
+            return Ok(Arc::new(kept.statistics));
         }
         let made = make()?;
-        if let Some(file) = file {
-            // Not kept is made again: a full disk stops nothing. `measure` says so.
-            drop(keep(&file, &made));
+        if let Some(file) = file
+            && let Err(error) = keep(&file, &made, &self.configs.sha256)
+            && let Ok(mut all) = self.not_kept.lock()
+        {
+            all.push(error);
         }
         Ok(Arc::new(made))
     }
@@ -187,24 +221,50 @@ impl<'a> Store<'a> {
             self.load,
             dir.display()
         );
-        format!("{}.run", sha256_hex(named.as_bytes()))
+        format!("{}.{ENDING}", sha256_hex(named.as_bytes()))
     }
 }
 
+/// The ending of a kept file.
+const ENDING: &str = "run";
+
+/// The kept files under some paths, in order of path.
+pub fn find_kept<P: AsRef<Path>>(paths: &[P]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = paths
+        .iter()
+        .flat_map(|path| WalkDir::new(path).follow_links(true).into_iter().flatten())
+        .filter(|entry| entry.file_type().is_file())
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// What a kept file holds.
+#[derive(Serialize, Deserialize)]
+struct Kept<S> {
+    /// SHA-256 of the program's source that measured.
+    program: String,
+    /// SHA-256 of the configuration it measured under.
+    configs: String,
+    /// What it measured.
+    statistics: S,
+}
+
 /// The statistics in a file; `None` when there is none, or it is damaged.
-fn read_kept(file: &Path) -> Option<RunStatistics> {
+fn read_kept(file: &Path) -> Option<Kept<RunStatistics>> {
     let packed = std::fs::read(file).ok()?;
     let bytes = zstd::decode_all(packed.as_slice()).ok()?;
     rmp_serde::from_slice(&bytes).ok()
 }
 
 /// Writes statistics to a file, packed and with a checksum.
-///
-/// # Errors
-/// [`KeepError`].
-pub fn keep(file: &Path, statistics: &RunStatistics) -> Result<(), KeepError> {
+fn keep(file: &Path, statistics: &RunStatistics, configs: &str) -> Result<(), KeepError> {
     let encode = |source| KeepError::Encode { dir: statistics.dir.clone(), source };
-    let bytes = rmp_serde::to_vec_named(statistics).map_err(encode)?;
+    let kept = Kept { program: PROGRAM.into(), configs: configs.into(), statistics };
+    let bytes = rmp_serde::to_vec_named(&kept).map_err(encode)?;
     let pack = || -> std::io::Result<Vec<u8>> {
         let mut packer = zstd::Encoder::new(Vec::new(), 1)?;
         packer.include_checksum(true)?;

@@ -78,6 +78,14 @@ impl Maker<'_> {
             TableKind::PairedRanges => table::paired_ranges::table(runs),
             TableKind::ArmCounts => table::arm_counts::table(runs),
             TableKind::Burst => table::burst::table(runs),
+            TableKind::Bins => table::bins::table(runs),
+            TableKind::Cohort => table::cohort::table(runs),
+            TableKind::Detector => {
+                self.joined("detector", |v| match v.registration.registration.test {
+                    Test::Mechanism(_) => Some(table::detector::table(v)),
+                    _ => None,
+                })
+            }
             TableKind::ClientCost => table::client_cost::table(runs),
             TableKind::LoopVariables => table::loop_variables::table(runs),
             TableKind::Verdicts => table::verdicts::verdicts(self.verdicts()),

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, fit};
-use crate::run::{LoadOptions, Run, find_runs};
+use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::cell::Engine;
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
 use crate::table::fixed;
@@ -73,7 +73,7 @@ enum BatchingArg {
 /// cell file that is there already.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.configs)?;
-    let runs = read(&args.runs)?;
+    let runs = read(&args.runs, &configs)?;
     let name = runs[0].meta.cell.clone();
     let old = configs.cells.get(&name);
     let (workload, protocol) = names(args, &configs, old)?;
@@ -101,15 +101,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
-    let found = find_runs(paths);
+fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Vec<Run>> {
+    let found = find_runs_by(paths, &configs.layouts);
     if let Some(problem) = found.problems.first() {
         bail!("{problem}");
     }
     if found.runs.is_empty() {
         bail!("no run directory under these paths (a run directory holds a meta.json)");
     }
-    found.runs.iter().map(|dir| Ok(Run::load(dir, &LoadOptions::default())?)).collect()
+    let load = |dir| Run::load_by(dir, &configs.layouts, &LoadOptions::default());
+    found.runs.iter().map(|dir| Ok(load(dir)?)).collect()
 }
 
 /// The workload and protocol: the cell's own, or as asked for.

@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use crate::analysis::fresh::Fresh;
 use crate::analysis::outputs::table_files;
 use crate::analysis::store::Store;
+use crate::numbers::ledger::Books;
+use crate::table::Table;
 
 use super::project;
 
 /// Derive the tables of the analyses to paper/derived/
 ///
 /// An analysis whose runs, configuration and outputs are what they were when it was last
-/// made is left alone. What was measured on each run is kept as well, so that a changed
+/// made is left alone. Published tables beside ours (table_7.csv and so on) count as one. What was measured on each run is kept as well, so that a changed
 /// table or threshold costs no reading.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -42,6 +44,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let fresh = cache.map(Fresh::new);
     let store = Store::new(&project.configs).kept_in(cache);
     let (mut unreadable, mut left_alone) = (0, 0);
+    let mut tables: Vec<Table> = Vec::new();
+    let mut not_made = Vec::new();
     for (path, analysis) in project::chosen(&project, &args.names)? {
         if analysis.tables.is_empty() {
             continue;
@@ -50,12 +54,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             && fresh.is_up_to_date(&project, path, analysis)?
         {
             left_alone += 1;
+            not_made.push((path, analysis));
             continue;
         }
         let evaluated = project::evaluate(&project, path, analysis, &store)?;
-        let tables = evaluated.tables(&project.configs)?;
-        let files: Vec<_> = tables.iter().flat_map(table_files).collect();
+        let made = evaluated.tables(&project.configs)?;
+        let files: Vec<_> = made.iter().flat_map(table_files).collect();
         project::write_all(&files)?;
+        tables.extend(made);
         unreadable += evaluated.scoring.unreadable.len();
         // An analysis that could not use a run says so every time.
         if let Some(fresh) = fresh.as_ref().filter(|_| evaluated.scoring.unreadable.is_empty()) {
@@ -63,8 +69,28 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             fresh.note(&project, path, analysis, &files)?;
         }
     }
+    if args.names.is_empty() && Books::are_there() {
+        let up_to_date = match &fresh {
+            Some(fresh) => fresh.is_ledger_up_to_date(&project)?,
+            None => false,
+        };
+        if up_to_date {
+            left_alone += 1;
+        } else {
+            for (path, analysis) in not_made {
+                let evaluated = project::evaluate(&project, path, analysis, &store)?;
+                tables.extend(evaluated.tables(&project.configs)?);
+            }
+            let files = Books::load()?.ledger(tables).files();
+            project::write_all(&files)?;
+            if let Some(fresh) = fresh.as_ref().filter(|_| unreadable == 0) {
+                fresh.note_ledger(&project, &files)?;
+            }
+        }
+    }
     if left_alone > 0 {
-        eprintln!("{left_alone} analyses are up to date");
+        let verb = if left_alone == 1 { "analysis is" } else { "analyses are" };
+        eprintln!("{left_alone} {verb} up to date");
     }
     Ok(project::code(unreadable))
 }

@@ -152,8 +152,8 @@ fn placed(files: Vec<OutputFile>, out: &Path) -> Vec<OutputFile> {
 
 /// Scores every run under some paths, and says what cannot be read.
 fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
-    let found = runs::find(paths)?;
-    let measured = runs::measure(&Store::new(configs), &found.runs, "reading runs");
+    let found = runs::find(paths, configs)?;
+    let measured = runs::measure(&Store::new(configs), &found, "reading runs");
     let scoring = score(measured, configs, None);
     let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
     runs::tell_unusable(unusable, "not drawn");

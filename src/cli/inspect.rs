@@ -1,11 +1,13 @@
 //! `trapcheck inspect`: what runs are there, and what is wrong with them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::run::{LoadOptions, Problem, Problems, Run, find_runs};
+use crate::run::{LoadOptions, Problem, Problems, Run, find_runs_by, layout_of};
+use crate::setup::Layout;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::output::{self, Format};
@@ -13,6 +15,7 @@ use super::progress;
 
 /// List the runs under some paths and every problem found in their files
 ///
+/// Runs of another shape are read by a layout of configs/layouts, which is then named.
 /// Exits with 2 if there is a problem. Notes (something unknown or unusual that
 /// does not stop a run from being used) are listed with --notes.
 #[derive(Debug, clap::Args)]
@@ -35,6 +38,9 @@ pub struct Args {
     /// Leave out a last line that a crash cut off
     #[arg(long)]
     drop_cut_off: bool,
+    /// Folder whose layouts/ say how runs of another shape are read, if it is there
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
 }
 
 const COLUMNS: &[Column] = &[
@@ -48,6 +54,7 @@ const COLUMNS: &[Column] = &[
     Column::new("sessions", "sessions"),
     Column::new("turns", "turns"),
     Column::key("source", ""),
+    Column::key("layout", ""),
     Column::key("run", ""),
 ];
 
@@ -56,16 +63,17 @@ const MOST_SHOWN: usize = 10;
 /// Runs the command.
 ///
 /// # Errors
-/// Stdout cannot be written.
+/// A layout that cannot be used, or stdout cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let found = find_runs(&args.paths);
+    let layouts = Layout::load_all(&args.configs)?;
+    let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
     let loaded: Vec<(PathBuf, Result<Run, Problems>)> = found
         .runs
         .into_par_iter()
         .map(|dir| {
-            let run = Run::load(&dir, &options);
+            let run = Run::load_by(&dir, &layouts, &options);
             bar.inc(1);
             (dir, run)
         })
@@ -75,7 +83,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut notes = Vec::new();
     let mut rows = Vec::new();
     for (dir, run) in loaded {
-        rows.push(row(&dir.display().to_string(), run.as_ref().ok()));
+        rows.push(row(&dir, &layouts, run.as_ref().ok()));
         match run {
             Ok(run) => notes.extend(run.notes),
             Err(Problems(list)) => problems.extend(list),
@@ -85,7 +93,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Table { name: "runs".into(), title: "Runs".into(), columns: COLUMNS.to_vec(), rows };
     print(&table, args.format)?;
     if table.rows.is_empty() && problems.is_empty() {
-        anyhow::bail!("no run directory under these paths (a run directory holds a meta.json)");
+        anyhow::bail!(
+            "no run directory under these paths (one holds a meta.json, or fits one of {}/layouts)",
+            args.configs.display()
+        );
     }
     report(&problems, "problem", args.all);
     if args.notes {
@@ -96,7 +107,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
-fn row(dir: &str, run: Option<&Run>) -> Row {
+fn row(dir: &Path, layouts: &[Arc<Layout>], run: Option<&Run>) -> Row {
+    let layout = layout_of(dir, layouts).ok().flatten();
+    let layout = layout.map_or(Cell::Empty, |layout| Cell::text(&layout.name));
+    let dir = dir.display().to_string();
     let cells = match run {
         Some(run) => vec![
             Cell::text(&run.meta.cell),
@@ -109,21 +123,25 @@ fn row(dir: &str, run: Option<&Run>) -> Row {
             Cell::Count(run.sessions.len() as u64),
             Cell::Count(run.turns.len() as u64),
             Cell::text(run.meta.source.word()),
-            Cell::text(dir),
+            layout,
+            Cell::text(&dir),
         ],
         None => {
-            let mut cells = vec![Cell::Unknown; COLUMNS.len() - 1];
+            let mut cells = vec![Cell::Unknown; COLUMNS.len() - 2];
             cells[5] = Cell::text("unreadable");
-            cells.push(Cell::text(dir));
+            cells.extend([layout, Cell::text(&dir)]);
             cells
         }
     };
-    Row { key: dir.to_owned(), cells, sources: Vec::new() }
+    Row { key: dir, cells, sources: Vec::new() }
 }
 
 fn print(table: &Table, format: Format) -> anyhow::Result<()> {
+    let place = COLUMNS.iter().position(|c| c.name == "layout").unwrap_or_default();
+    let mapped = table.rows.iter().any(|row| row.cells[place] != Cell::Empty);
     let headings: Vec<(&str, &str)> = COLUMNS
         .iter()
+        .filter(|c| mapped || c.name != "layout")
         .map(|c| (&*c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
         .collect();
     let text = match format {

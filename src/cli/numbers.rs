@@ -70,7 +70,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let recorded = if args.verify { Some(read()?) } else { None };
     let project = project::open()?;
     let made = project::make_all(&project)?;
-    let books = if Books::are_there() { Some(LedgerMade::of(&made)?) } else { None };
+    let books = match Books::are_there().then(|| LedgerMade::of(&made)).transpose() {
+        Ok(books) => books,
+        Err(error) => {
+            eprintln!("problem: {error}");
+            return Ok(ExitCode::from(1));
+        }
+    };
     let computed = Manifest::of(&made, books.as_ref());
     let unreadable: usize = made.iter().map(|m| m.evaluated.scoring.unreadable.len()).sum();
     let broken = books.as_ref().map_or(&[][..], |b| &b.ledger.broken);

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use crate::analysis::fill::gather;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
-use crate::run::{LoadOptions, Run, find_runs};
+use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::registration::test::Stability;
@@ -96,7 +96,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
     let (_, workload, protocol) = configs
         .of_cell(cell)
         .with_context(|| format!("no cell {cell} in {}", args.configs.display()))?;
-    let found = find_runs(&args.runs);
+    let found = find_runs_by(&args.runs, &configs.layouts);
     if let Some(problem) = found.problems.first() {
         bail!("{problem}");
     }
@@ -106,7 +106,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
     let runs = found
         .runs
         .iter()
-        .map(|dir| Ok(Run::load(dir, &LoadOptions::default())?))
+        .map(|dir| Ok(Run::load_by(dir, &configs.layouts, &LoadOptions::default())?))
         .collect::<anyhow::Result<Vec<Run>>>()?;
     let gathered = gather(cell, &runs, protocol, workload, &Stability::default());
     for why in &gathered.set_aside {

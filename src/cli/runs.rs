@@ -1,22 +1,24 @@
 //! What `score`, `verdict` and `figures` share: find run directories, measure them, say
 //! what cannot be used.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use crate::analysis::store::{Measured, Store};
-use crate::run::{Found, LoadOptions, find_runs};
+use crate::analysis::store::{Measured, Store, find_kept};
+use crate::run::{LoadOptions, Problem, find_runs_by};
+use crate::setup::Configs;
 
 use super::progress;
 
 /// Which runs, and how they are read.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// Run directories, or folders to search for them
+    /// Run directories, kept statistics of runs, or folders to search for them
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Folder of cells, protocols, workloads and registrations
+    /// Folder of cells, protocols, workloads, registrations and layouts
     #[arg(long, value_name = "DIR", default_value = "configs")]
     pub configs: PathBuf,
     /// Leave out a last line that a crash cut off
@@ -39,32 +41,51 @@ impl RunArgs {
     }
 }
 
-/// The run directories under some paths; what could not be looked at is said at once.
+/// What lies under some paths.
+#[derive(Debug)]
+pub struct Inputs {
+    /// Run directories, sorted by path.
+    pub runs: Vec<PathBuf>,
+    /// Kept statistics of runs, sorted by path.
+    pub kept: Vec<PathBuf>,
+    /// What could not be looked at.
+    pub problems: Vec<Problem>,
+}
+
+/// The runs under some paths; what could not be looked at is said at once.
 ///
 /// # Errors
 /// There is none.
-pub fn find<P: AsRef<Path>>(paths: &[P]) -> anyhow::Result<Found> {
-    let found = find_runs(paths);
+pub fn find<P: AsRef<Path>>(paths: &[P], configs: &Configs) -> anyhow::Result<Inputs> {
+    let found = find_runs_by(paths, &configs.layouts);
     for problem in &found.problems {
         eprintln!("problem: {problem}");
     }
-    if found.runs.is_empty() {
-        bail!("no run directory under these paths (a run directory holds a meta.json)");
+    let kept = find_kept(paths);
+    if found.runs.is_empty() && kept.is_empty() {
+        bail!(
+            "no run directory under these paths (one holds a meta.json, or fits one of the layouts)"
+        );
     }
-    Ok(found)
+    Ok(Inputs { runs: found.runs, kept, problems: found.problems })
 }
 
-/// Measures runs behind a progress bar.
-pub fn measure(store: &Store<'_>, dirs: &[PathBuf], doing: &'static str) -> Vec<Measured> {
-    let bar = progress::bar(dirs.len(), doing);
-    let measured = store.runs(dirs, || bar.inc(1));
+/// Measures runs behind a progress bar, and takes what was kept of others.
+pub fn measure(store: &Store<'_>, found: &Inputs, doing: &'static str) -> Vec<Measured> {
+    let bar = progress::bar(found.runs.len(), doing);
+    let mut measured = store.runs(&found.runs, || bar.inc(1));
     bar.finish_and_clear();
+    let there: BTreeSet<&PathBuf> = found.runs.iter().collect();
+    let elsewhere = |kept: &Measured| kept.as_ref().map_or(true, |run| !there.contains(&run.dir));
+    measured.extend(store.kept(&found.kept).into_iter().filter(elsewhere));
+    let dir = |m: &Measured| m.as_ref().map_or_else(|u| u.dir.clone(), |run| run.dir.clone());
+    measured.sort_by_key(dir);
     measured
 }
 
 /// Says for each run that could not be used the first of its problems.
 pub fn tell_unusable<'a>(
-    unusable: impl Iterator<Item = (&'a Path, &'a [crate::run::Problem])>,
+    unusable: impl Iterator<Item = (&'a Path, &'a [Problem])>,
     not_done: &str,
 ) {
     for (dir, problems) in unusable {

@@ -45,9 +45,9 @@ pub struct Args {
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.runs.configs)?;
-    let found = runs::find(&args.runs.paths)?;
+    let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs));
-    let scoring = score(runs::measure(&store, &found.runs, "scoring"), &configs, None);
+    let scoring = score(runs::measure(&store, &found, "scoring"), &configs, None);
     let verdicts = scoring.paired(&configs);
     let tables = [
         table::runs::table(&scoring.runs),

@@ -47,9 +47,9 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.runs.configs)?;
     let file = RegistrationFile::load(&args.registration)?;
-    let found = runs::find(&args.runs.paths)?;
+    let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
-    let verdict = verdict(&file, &runs::measure(&store, &found.runs, "judging"), &configs)?;
+    let verdict = verdict(&file, &runs::measure(&store, &found, "judging"), &configs)?;
     if let Some(out) = &args.out {
         write(out, &verdict)?;
     }

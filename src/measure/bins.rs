@@ -149,7 +149,8 @@ fn binned_completions(run: &Run, whole: Span, width_s: f64) -> Vec<(f64, u64)> {
     bins
 }
 
-fn binned_shares(
+/// Hits of the turns `of` a kind that completed in each bin, at the bins' midpoints.
+pub(super) fn binned_shares(
     run: &Run,
     whole: Span,
     width_s: f64,

@@ -3,12 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::Run;
+use crate::run::{Kind, Run, SessionStatus, Turn};
 use crate::setup::{Protocol, Span};
 
 use super::population::{StepFunction, held_at_gate, in_system};
 use super::rolling::first_bin_without_hits;
 use super::share::{self, Share};
+use super::stretches::Stretches;
 
 /// A run around the protocol's burst. Every run of an open arm has these, so that arms
 /// without a burst compare.
@@ -16,6 +17,8 @@ use super::share::{self, Share};
 pub struct BurstMeasures {
     /// Hits before the burst.
     pub hits_before: Share,
+    /// Hits of the follow-ups before the burst.
+    pub follow_up_hits_before: Share,
     /// Sessions in the system when the burst starts.
     pub backlog_before: f64,
     /// Sessions in the system when it has arrived.
@@ -26,7 +29,17 @@ pub struct BurstMeasures {
     /// From the burst's start until nobody waits at the gate for the first time after the
     /// burst has arrived, s; `None` without a gate, or if it never empties.
     pub gate_drained_after_s: Option<f64>,
+    /// Start of the first 150 s bin since the burst in which fewer than half of the
+    /// follow-ups hit, s; `None` if there is none.
+    pub first_low_s: Option<f64>,
+    /// When the last session of the burst completed, s; `None` if one did not, or there is
+    /// no burst.
+    pub last_completed_s: Option<f64>,
 }
+
+/// Width and limit of the frozen exploratory measure of TOOLSLOW-W (App. C): "the first
+/// 150 s window below a follow-up hit of 0.5".
+const LOW: (f64, f64) = (150.0, 0.5);
 
 /// Measures a run around the burst; `None` when it ends before that has arrived.
 pub fn around_burst(run: &Run, protocol: &Protocol) -> Option<BurstMeasures> {
@@ -38,6 +51,7 @@ pub fn around_burst(run: &Run, protocol: &Protocol) -> Option<BurstMeasures> {
     let backlog = in_system(run);
     Some(BurstMeasures {
         hits_before: share::hits(run, Span::new(0.0, burst.start_s)),
+        follow_up_hits_before: share::follow_up_hits(run, Span::new(0.0, burst.start_s)),
         backlog_before: backlog.at(burst.start_s),
         backlog_after: backlog.at(arrived_s),
         no_hits_from_s: first_bin_without_hits(run, burst.start_s, protocol.bins.hit_s)
@@ -47,7 +61,19 @@ pub fn around_burst(run: &Run, protocol: &Protocol) -> Option<BurstMeasures> {
             .gate
             .and_then(|_| first_empty(&held_at_gate(run), arrived_s, run.meta.duration_s))
             .map(|t| t - burst.start_s),
+        first_low_s: Stretches::binned(run, LOW.0, Turn::is_follow_up)
+            .within(Span::new(burst.start_s, run.meta.duration_s))
+            .first_below(LOW.1)
+            .map(|bin| bin.start_s),
+        last_completed_s: last_completed_s(run),
     })
+}
+
+fn last_completed_s(run: &Run) -> Option<f64> {
+    let burst = run.sessions.iter().filter(|s| s.kind == Kind::Burst);
+    let ends: Option<Vec<f64>> =
+        burst.map(|s| s.t_end_s.filter(|_| s.status == SessionStatus::Completed)).collect();
+    ends?.into_iter().max_by(f64::total_cmp)
 }
 
 /// The first time from `from_s` on at which a population is 0.

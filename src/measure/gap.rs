@@ -1,6 +1,6 @@
 //! The gap between a session's turns: from one completion to the next (App. B, E.9).
 
-use crate::run::Run;
+use crate::run::{Run, Turn};
 use crate::setup::Span;
 
 use super::stats::{self, Line};
@@ -27,6 +27,21 @@ pub fn gaps(run: &Run) -> Vec<Gap> {
         .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1)
         .map(|pair| Gap { t_end_s: pair[1].2, gap_s: pair[1].2 - pair[0].2 })
         .collect()
+}
+
+/// Mean tool time that the follow-ups completed in `span` came after, as the client slept
+/// it, s; `None` if one is unknown, or there is none.
+pub fn mean_tool_time_s(run: &Run, span: Span) -> Option<f64> {
+    let mut awaited: Vec<_> = run
+        .turns
+        .iter()
+        .filter(|turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t)))
+        .map(|turn| (turn.session, turn.number - 1))
+        .collect();
+    awaited.sort_unstable();
+    let before = |turn: &&Turn| awaited.binary_search(&(turn.session, turn.number)).is_ok();
+    let times: Option<Vec<f64>> = run.turns.iter().filter(before).map(|t| t.tool_s).collect();
+    stats::mean(&times.filter(|times| times.len() == awaited.len())?)
 }
 
 /// Median gap of the turns completed in `span`, s.

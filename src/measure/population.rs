@@ -17,7 +17,8 @@ pub struct StepFunction {
 impl StepFunction {
     /// From changes (time, by how much) in any order; changes at one instant add up.
     pub fn from_changes(mut changes: Vec<(f64, f64)>) -> Self {
-        changes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        // A total order: equal changes are the same change, so nothing depends on stability.
+        changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let (mut times_s, mut values): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut value = 0.0;
         for (t, change) in changes {

@@ -67,6 +67,30 @@ pub fn queue(run: &Run, protocol: &Protocol) -> Option<QueueMeasures> {
     })
 }
 
+/// How long the queue of a run of any arm was, requests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QueueLengths {
+    /// Where it was read.
+    pub source: QueueSource,
+    /// Its mean over the run's window; `None` without a sample in it.
+    pub window_mean: Option<f64>,
+    /// Its largest value from the start of the protocol's burst on; `None` without a sample.
+    pub most_after_burst: Option<f64>,
+}
+
+/// Measures it; `None` when it is unknown.
+pub fn lengths(run: &Run, window: Span, burst_start_s: f64) -> Option<QueueLengths> {
+    let (source, samples) = samples(run)?;
+    let of = |inside: &dyn Fn(f64) -> bool| -> Vec<f64> {
+        samples.iter().filter(|s| inside(s.0)).map(|s| s.1).collect()
+    };
+    Some(QueueLengths {
+        source,
+        window_mean: stats::mean(&of(&|t| window.holds(t))),
+        most_after_burst: of(&|t| t >= burst_start_s).into_iter().max_by(f64::total_cmp),
+    })
+}
+
 /// The longest queue of a run of any arm, requests; `None` when it is unknown.
 pub fn longest_queue(run: &Run) -> Option<f64> {
     samples(run).map(|(_, samples)| largest(&samples))

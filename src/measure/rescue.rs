@@ -31,6 +31,8 @@ pub struct RescueMeasures {
     pub pauses: u64,
     /// Sessions that it paused at least once.
     pub sessions_paused: u64,
+    /// How long its pauses lasted, by session.
+    pub pause: Pauses,
     /// The most sessions waiting at the gate or paused at once.
     pub held_max: f64,
     /// Session-hours of pauses and admission waits.
@@ -43,6 +45,23 @@ pub struct RescueMeasures {
     pub sessions_refused: u64,
     /// Requests that failed.
     pub request_errors: u64,
+}
+
+/// How long sessions were paused: waits for admission are none (App. E.7).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pauses {
+    /// All pauses of all sessions, s.
+    pub total_s: f64,
+    /// The longest total of one session, s; `None` if none was paused.
+    pub longest_s: Option<f64>,
+}
+
+impl Pauses {
+    /// Sums them up.
+    pub fn of(run: &Run) -> Self {
+        let paused = || run.sessions.iter().filter(|s| s.pauses > 0).map(|s| s.pause_s);
+        Self { total_s: paused().sum(), longest_s: paused().max_by(f64::total_cmp) }
+    }
 }
 
 /// From the release on.
@@ -128,6 +147,7 @@ pub fn rescue(run: &Run, rule: &RescueTest, end_s: f64) -> Option<RescueMeasures
         after: released_s.and_then(|t| after(run, rule, t, end_s, &outstanding)),
         pauses: run.sessions.iter().map(|s| s.pauses).sum(),
         sessions_paused: run.sessions.iter().filter(|s| s.pauses > 0).count() as u64,
+        pause: Pauses::of(run),
         held_max: held.max_over(Span::new(rule.engage_s, end_s)),
         held_session_hours: whole.held_session_hours,
         empty_before_release_s: released_s.and_then(|t| empty_before(run, t)),

@@ -22,8 +22,23 @@ pub struct Rolled<T> {
 /// Follow-up hits of the turns completed in each window of `width_s` that ends at
 /// `from_s + width_s + i step_s`, up to the run's end.
 pub fn follow_up_hits(run: &Run, from_s: f64, width_s: f64, step_s: f64) -> Vec<Rolled<Share>> {
+    rolled_hits(run, from_s, width_s, step_s, Turn::is_follow_up)
+}
+
+/// The same of all turns.
+pub fn hits(run: &Run, from_s: f64, width_s: f64, step_s: f64) -> Vec<Rolled<Share>> {
+    rolled_hits(run, from_s, width_s, step_s, |_| true)
+}
+
+fn rolled_hits(
+    run: &Run,
+    from_s: f64,
+    width_s: f64,
+    step_s: f64,
+    of: impl Fn(&Turn) -> bool,
+) -> Vec<Rolled<Share>> {
     let events = events(run, |turn| {
-        let at = turn.served_at_s().filter(|_| turn.is_follow_up())?;
+        let at = turn.served_at_s().filter(|_| of(turn))?;
         Some((at, is_hit(turn)))
     });
     roll(&events, run.meta.duration_s, from_s, width_s, step_s, |inside| {

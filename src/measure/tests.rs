@@ -10,6 +10,8 @@ use crate::run::{
 };
 use crate::setup::protocol::{Bins, Burst, FromEmpty, Paired, WarmUp};
 
+mod single_runs;
+
 fn protocol() -> Protocol {
     Protocol {
         name: "hand".into(),

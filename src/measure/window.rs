@@ -8,6 +8,7 @@ use crate::setup::protocol::Bins;
 
 use super::gap::{self, Gap};
 use super::population::StepFunction;
+use super::queue;
 use super::share::{self, Share};
 use super::stats;
 
@@ -56,6 +57,13 @@ pub struct WindowMeasures {
     pub latency_median_s: Option<f64>,
     /// Its 90th percentile, s.
     pub latency_p90_s: Option<f64>,
+    /// Cached over prompt tokens of the completed turns (App. E.8).
+    pub token_hit_fraction: Option<f64>,
+    /// Mean tool time before the completed follow-ups, s: the gap's part that is no latency
+    /// (App. E.9).
+    pub tool_time_mean_s: Option<f64>,
+    /// Mean share of the pool that admitted requests hold (App. D, E.5).
+    pub pool_occupancy: Option<f64>,
 }
 
 impl WindowMeasures {
@@ -118,6 +126,9 @@ impl WindowMeasures {
             gap_over_turnover: gap_median_s.zip(turnover_s).map(|(gap, turnover)| gap / turnover),
             latency_median_s: stats::median(&latencies),
             latency_p90_s: stats::quantile(&latencies, 0.9),
+            token_hit_fraction: super::span::token_hit_fraction(run, span),
+            tool_time_mean_s: gap::mean_tool_time_s(run, span),
+            pool_occupancy: queue::pool_occupancy(run, span),
         }
     }
 }

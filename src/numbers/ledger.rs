@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::outputs::{OutputFile, table_files};
 use crate::setup::yaml::{self, ConfigError};
 use crate::table::Table;
 
@@ -247,6 +248,11 @@ pub fn computed_from(found: &Result<Found, Lack>) -> Vec<PathBuf> {
 }
 
 impl Ledger {
+    /// The published tables beside ours, as files.
+    pub fn files(&self) -> Vec<OutputFile> {
+        self.tables.iter().flat_map(table_files).collect()
+    }
+
     /// How many entries of each kind have each status.
     pub fn summary(&self) -> Table {
         use crate::table::{Cell, Column, Row};

@@ -1,5 +1,7 @@
 //! Does a trap ever end by itself (D5, App. D)? Made after the outcome.
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::Share;
 use crate::measure::rolling::Rolled;
 use crate::setup::registration::after::PersistenceTest;
@@ -8,7 +10,7 @@ use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
 
 /// A trap's life, from rolling windows after its trigger.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrapLife {
     /// End of the first window that was trapped, s; `None` if none was.
     pub onset_s: Option<f64>,

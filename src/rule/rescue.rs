@@ -4,10 +4,12 @@
 //! session that failed or was turned away withdraws the claim that nothing was shed.
 
 use crate::measure::plan_identity::PlanIdentity;
+use crate::measure::population::StepFunction;
 use crate::measure::rescue::{AfterRelease, ControlMeasures, RescueMeasures};
+use crate::measure::rolling::Rolled;
 use crate::measure::{LastMeasures, Share};
-use crate::setup::PairedThresholds;
 use crate::setup::registration::rescue::RescueTest;
+use crate::setup::{PairedThresholds, Span};
 
 use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Labelled, UNMEASURABLE};
@@ -75,6 +77,25 @@ pub fn judge(
         post_good: is_good,
         relapse,
     }
+}
+
+/// When a run was RECOVERED over the last `over_s` for the first time while it was `capped`,
+/// s: `looks` are its hits over windows of that length, one per look (App. E.7: "evaluated
+/// every 10 s").
+pub fn first_recovered_s(
+    looks: &[Rolled<Share>],
+    outstanding: &StepFunction,
+    capped: Span,
+    over_s: f64,
+    rule: &PairedThresholds,
+) -> Option<f64> {
+    let during = looks.iter().filter(|w| w.end_s > capped.start_s && w.end_s <= capped.end_s);
+    let holds = |w: &&Rolled<Share>| {
+        let so_far = Span::new(w.end_s - over_s, w.end_s);
+        let end = LastMeasures::of(so_far, w.value, outstanding);
+        all_hold(&recovered(&end, rule)) == Some(true)
+    };
+    during.into_iter().find(holds).map(|w| w.end_s)
 }
 
 fn valid(run: &RescueMeasures, hardware: Option<bool>, rule: &RescueTest) -> Vec<Clause> {

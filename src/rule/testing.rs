@@ -41,6 +41,9 @@ pub fn trapped_run() -> RunMeasures {
         gap_over_turnover: Some(6.5),
         latency_median_s: Some(165.0),
         latency_p90_s: Some(180.0),
+        token_hit_fraction: Some(0.0),
+        tool_time_mean_s: Some(5.0),
+        pool_occupancy: Some(0.7),
     };
     RunMeasures {
         window: Some(window),
@@ -60,6 +63,7 @@ pub fn trapped_run() -> RunMeasures {
             held_mean_s: None,
             held_session_hours: 0.0,
             base_arrivals_per_s: 0.0966,
+            hits: thousandths(140),
         },
         burst_start_s: Some(1200.0),
         series: Series::default(),

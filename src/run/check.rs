@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::columns::{Columns, Field, Type, shortened};
 use super::problem::Problem;
-use super::{Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
+use super::shape::Shape;
+use super::{Counts, Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
 
 /// Half of the last digit written (0.1 ms), with room for clock reads a little apart.
 const TIME_TOLERANCE_S: f64 = 1e-3;
@@ -32,50 +33,62 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
 }
 
 /// Every contradiction between the tables and `meta.json`, and what is worth a note.
-pub fn cross_check(run: &Run) -> Vec<Problem> {
-    let mut problems = counts(run);
-    problems.extend(length(run));
-    problems.extend(turn_numbers(run));
-    problems.extend(plan(run));
+pub fn cross_check(run: &Run, shape: &Shape) -> Vec<Problem> {
+    let files = Files::of(run, shape);
+    let mut problems = counts(run, &files);
+    problems.extend(length(run, &files));
+    problems.extend(turn_numbers(run, &files));
+    problems.extend(plan(run, &files));
     problems
 }
 
-fn file(run: &Run, table: &str) -> PathBuf {
-    let named = |path: &PathBuf| {
-        path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(table))
-    };
-    run.sources
-        .iter()
-        .map(|s| &s.path)
-        .find(|p| named(p))
-        .cloned()
-        .unwrap_or_else(|| run.dir.clone())
+/// Where a run's problems are: its directory where a table is not there.
+struct Files {
+    metadata: PathBuf,
+    sessions: PathBuf,
+    turns: PathBuf,
+}
+
+impl Files {
+    fn of(run: &Run, shape: &Shape) -> Self {
+        let file = |table: &str| {
+            let mut paths = run.sources.iter().map(|source| &source.path);
+            paths.find(|path| shape.is_table(path, table)).unwrap_or(&run.dir).clone()
+        };
+        Self { metadata: shape.metadata(), sessions: file("sessions"), turns: file("turns") }
+    }
+}
+
+/// What the rows of the tables count.
+pub fn rows_counted(sessions: &[Session], turns: &[Turn]) -> Counts {
+    let with = |status| sessions.iter().filter(|s| s.status == status).count() as u64;
+    let errors = turns.iter().filter(|t| matches!(t.status, TurnStatus::Error(_))).count();
+    Counts {
+        sessions_arrived: sessions.len() as u64,
+        sessions_completed: with(SessionStatus::Completed),
+        sessions_failed: with(SessionStatus::Failed),
+        turns: turns.len() as u64,
+        request_errors: errors as u64,
+    }
 }
 
 /// `counts` in meta.json against the rows: a table that lost its tail shows here.
-fn counts(run: &Run) -> Vec<Problem> {
-    let with = |status| run.sessions.iter().filter(|s| s.status == status).count() as u64;
-    let errors = run.turns.iter().filter(|t| matches!(t.status, TurnStatus::Error(_))).count();
-    let counts = &run.meta.counts;
+fn counts(run: &Run, files: &Files) -> Vec<Problem> {
+    let (there, here) = (&run.meta.counts, rows_counted(&run.sessions, &run.turns));
+    let (sessions, turns) = (&files.sessions, &files.turns);
     let rows = [
-        ("sessions", "sessions_arrived", counts.sessions_arrived, run.sessions.len() as u64),
-        (
-            "sessions",
-            "sessions_completed",
-            counts.sessions_completed,
-            with(SessionStatus::Completed),
-        ),
-        ("sessions", "sessions_failed", counts.sessions_failed, with(SessionStatus::Failed)),
-        ("turns", "turns", counts.turns, run.turns.len() as u64),
-        ("turns", "request_errors", counts.request_errors, errors as u64),
+        (sessions, "sessions_arrived", there.sessions_arrived, here.sessions_arrived),
+        (sessions, "sessions_completed", there.sessions_completed, here.sessions_completed),
+        (sessions, "sessions_failed", there.sessions_failed, here.sessions_failed),
+        (turns, "turns", there.turns, here.turns),
+        (turns, "request_errors", there.request_errors, here.request_errors),
     ];
     rows.iter()
         .filter(|(_, _, expected, found)| expected != found)
-        .map(|(table, name, expected, found)| {
-            let problem = Problem::new(
-                &file(run, &format!("{table}.")),
-                format!("meta.json counts {expected} as {name}, the table has {found}"),
-            );
+        .map(|(file, name, expected, found)| {
+            let metadata = files.metadata.file_name().unwrap_or_default().to_string_lossy();
+            let message = format!("{metadata} counts {expected} as {name}, the table has {found}");
+            let problem = Problem::new(file, message);
             // Whoever left a cut-off line out has been told so already.
             if rows_left_out(run, &problem.file) { problem.as_note() } else { problem }
         })
@@ -87,7 +100,7 @@ fn rows_left_out(run: &Run, file: &Path) -> bool {
 }
 
 /// A completed run reached its horizon.
-fn length(run: &Run) -> Vec<Problem> {
+fn length(run: &Run, files: &Files) -> Vec<Problem> {
     let meta = &run.meta;
     let mut problems = Vec::new();
     if meta.status == RunStatus::Completed && meta.duration_s < meta.horizon_s - 1.0 {
@@ -95,7 +108,7 @@ fn length(run: &Run) -> Vec<Problem> {
             "status is completed, but it lasted {} s of {} s",
             meta.duration_s, meta.horizon_s
         );
-        problems.push(Problem::new(&run.dir.join("meta.json"), message));
+        problems.push(Problem::new(&files.metadata, message));
     }
     if meta.status != RunStatus::Completed {
         let message = format!(
@@ -104,14 +117,13 @@ fn length(run: &Run) -> Vec<Problem> {
             meta.duration_s,
             meta.horizon_s
         );
-        problems.push(Problem::new(&run.dir.join("meta.json"), message).as_note());
+        problems.push(Problem::new(&files.metadata, message).as_note());
     }
     problems
 }
 
 /// A session that arrived is one of the plan's, at its time and with its turns.
-fn plan(run: &Run) -> Vec<Problem> {
-    let path = file(run, "sessions.");
+fn plan(run: &Run, files: &Files) -> Vec<Problem> {
     let planned: BTreeMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
     let arrived = run.sessions.iter().filter(|_| !run.plan.is_empty());
     let problem = |session: &Session| {
@@ -130,11 +142,11 @@ fn plan(run: &Run) -> Vec<Problem> {
             _ => None,
         }
     };
-    arrived.filter_map(problem).map(|message| Problem::new(&path, message)).collect()
+    arrived.filter_map(problem).map(|message| Problem::new(&files.sessions, message)).collect()
 }
 
 /// A session's turns do not overlap, and agree with its row.
-fn turn_numbers(run: &Run) -> Vec<Problem> {
+fn turn_numbers(run: &Run, files: &Files) -> Vec<Problem> {
     let mut of_session: Vec<Vec<&Turn>> = vec![Vec::new(); run.sessions.len()];
     for turn in &run.turns {
         of_session[turn.session.at()].push(turn);
@@ -144,20 +156,19 @@ fn turn_numbers(run: &Run) -> Vec<Problem> {
     for (index, turns) in of_session.iter_mut().enumerate() {
         turns.sort_by_key(|t| t.number);
         let session = &run.sessions[index];
-        problems.extend(one_session(run, session, turns));
+        problems.extend(one_session(run, files, session, turns));
         shrunk += turns.windows(2).filter(|w| w[1].prompt_tokens < w[0].prompt_tokens).count();
     }
     if shrunk > 0 {
         let message = format!(
             "a session's prompt gets shorter at {shrunk} turns: its context was compacted or replaced"
         );
-        problems.push(Problem::new(&file(run, "turns."), message).as_note());
+        problems.push(Problem::new(&files.turns, message).as_note());
     }
     problems
 }
 
-fn one_session(run: &Run, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
-    let path = file(run, "turns.");
+fn one_session(run: &Run, files: &Files, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
     let who = format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
     let mut problems = Vec::new();
     for pair in turns.windows(2) {
@@ -167,11 +178,11 @@ fn one_session(run: &Run, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
                     "{who}: turn {} is ready at {} s, before turn {} ends at {end} s",
                     pair[1].number, pair[1].t_ready_s, pair[0].number
                 );
-                problems.push(Problem::new(&path, message));
+                problems.push(Problem::new(&files.turns, message));
             }
             None if pair[0].status == TurnStatus::UnfinishedAtHorizon => {
                 let message = format!("{who}: turn {} follows an unfinished turn", pair[1].number);
-                problems.push(Problem::new(&path, message));
+                problems.push(Problem::new(&files.turns, message));
             }
             _ => {}
         }
@@ -182,8 +193,8 @@ fn one_session(run: &Run, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
             "{who}: {} turns done by its row, {served} in the turns table",
             session.turns_done
         );
-        let problem = Problem::new(&file(run, "sessions."), message);
-        let told = rows_left_out(run, &path);
+        let problem = Problem::new(&files.sessions, message);
+        let told = rows_left_out(run, &files.turns);
         problems.push(if told { problem.as_note() } else { problem });
     }
     if session.status == SessionStatus::Completed && session.turns_done != session.turns_planned {
@@ -191,7 +202,7 @@ fn one_session(run: &Run, session: &Session, turns: &[&Turn]) -> Vec<Problem> {
             "{who}: completed after {} of {} turns",
             session.turns_done, session.turns_planned
         );
-        problems.push(Problem::new(&file(run, "sessions."), message));
+        problems.push(Problem::new(&files.sessions, message));
     }
     problems
 }

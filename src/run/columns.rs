@@ -4,11 +4,14 @@
 //! is given, never inferred: a value that does not fit it is a [`Problem`] with
 //! file, line and column. Only its parquet half names polars when reading.
 
+mod mapped;
 mod parquet;
 mod text;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use mapped::Mapping;
 pub use parquet::THREAD as PARQUET_THREAD;
 
 use super::problem::Problem;
@@ -19,6 +22,9 @@ const MOST_PROBLEMS: usize = 1000;
 
 /// The largest count: every whole number up to here is exact as a float too.
 const LARGEST_COUNT: u64 = 9_000_000_000_000_000;
+
+/// Ends a message about a value that is not in the file as it is quoted.
+const CONVERTED: &str = " after conversion by the layout";
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +68,12 @@ pub struct Columns {
     /// Worth knowing: rows left out because the file was cut off there, a last
     /// line without its newline.
     pub notes: Vec<Problem>,
+    labels: Labels,
     data: Vec<(&'static str, Data)>,
 }
+
+/// How problems name the columns of a file that names them otherwise.
+type Labels = BTreeMap<&'static str, String>;
 
 #[derive(Debug)]
 enum Data {
@@ -93,14 +103,19 @@ impl Texts {
 }
 
 impl Columns {
-    /// Reads a table.
+    /// Reads a table, whose columns have the schema's names or are mapped onto them.
     ///
     /// # Errors
     /// Everything found wrong with it, in file order.
-    pub fn read(bytes: &Bytes, schema: &[Field], drop_cut_off: bool) -> Result<Self, Vec<Problem>> {
+    pub fn read(
+        bytes: &Bytes,
+        schema: &[Field],
+        mapping: Option<&Mapping<'_>>,
+        drop_cut_off: bool,
+    ) -> Result<Self, Vec<Problem>> {
         match bytes.packing() {
-            Packing::Parquet => parquet::read(bytes, schema),
-            _ => text::read(bytes, schema, drop_cut_off),
+            Packing::Parquet => parquet::read(bytes, schema, mapping),
+            _ => text::read(bytes, schema, mapping, drop_cut_off),
         }
     }
 
@@ -140,7 +155,7 @@ impl Columns {
 
     /// An error at row `i` of this table.
     pub fn problem(&self, i: usize, column: &str, message: impl Into<String>) -> Problem {
-        Problem::at(&self.file, self.lines[i], column, message)
+        Problem::at(&self.file, self.lines[i], label(&self.labels, column), message)
     }
 }
 
@@ -179,6 +194,10 @@ impl Data {
     }
 }
 
+fn label<'a>(labels: &'a Labels, column: &'a str) -> &'a str {
+    labels.get(column).map_or(column, String::as_str)
+}
+
 fn quoted(value: &[u8]) -> String {
     format!("\u{201c}{}\u{201d}", shortened(&String::from_utf8_lossy(value), 40))
 }
@@ -191,7 +210,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-fn parse_number(value: &[u8]) -> Result<f64, String> {
+pub fn parse_number(value: &[u8]) -> Result<f64, String> {
     match fast_float2::parse::<f64, _>(value) {
         Ok(x) if x.is_finite() => Ok(x),
         Ok(_) => Err(format!(
@@ -202,7 +221,7 @@ fn parse_number(value: &[u8]) -> Result<f64, String> {
     }
 }
 
-fn parse_count(value: &[u8]) -> Result<u64, String> {
+pub fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     if let Some(count) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
         return if count <= LARGEST_COUNT { Ok(count) } else { Err(wrong()) };
@@ -216,8 +235,19 @@ fn count_from_float(x: f64) -> Option<u64> {
     (x >= 0.0 && x.fract() == 0.0 && x <= LARGEST_COUNT as f64).then_some(x as u64)
 }
 
+/// Where a field's values are.
+#[derive(Debug)]
+enum Place {
+    /// Nowhere: unknown in every row.
+    Lacking,
+    /// In the column at this place.
+    At(usize),
+    /// Where a layout says.
+    By(Box<mapped::Mapped>),
+}
+
 /// Per field of the schema, its place in the file; and the fields that lack.
-type Located = (Vec<Option<usize>>, Vec<&'static str>);
+type Located = (Vec<Place>, Vec<&'static str>);
 
 /// Which of the file's columns answers each field, and which fields lack.
 fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Vec<Problem>> {
@@ -227,23 +257,23 @@ fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Ve
             problems.push(Problem::at(file, 1, name, "this column is there twice"));
         }
     }
-    let places: Vec<_> =
-        schema.iter().map(|f| names.iter().position(|name| name == f.name)).collect();
+    let mut places = Vec::new();
     let mut lacking = Vec::new();
-    for (field, place) in schema.iter().zip(&places) {
+    for field in schema {
+        let place = names.iter().position(|name| name == field.name);
         match (place, field.presence) {
             (None, Presence::Needed | Presence::MayBeEmpty) => {
-                let there = shortened(&names.join(", "), 400);
-                problems.push(Problem::at(
-                    file,
-                    1,
-                    field.name,
-                    format!("this column is missing; the file has: {there}"),
-                ));
+                problems.push(missing(file, field.name, names));
             }
             (None, Presence::MayLack) => lacking.push(field.name),
             _ => {}
         }
+        places.push(place.map_or(Place::Lacking, Place::At));
     }
     if problems.is_empty() { Ok((places, lacking)) } else { Err(problems) }
+}
+
+fn missing(file: &Path, column: &str, names: &[String]) -> Problem {
+    let there = shortened(&names.join(", "), 400);
+    Problem::at(file, 1, column, format!("this column is missing; the file has: {there}"))
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use walkdir::WalkDir;
 
 use super::problem::Problem;
+use super::shape::fits;
+use crate::setup::layout::Layout;
 
 /// What lies under a path.
 #[derive(Debug, Default)]
@@ -13,16 +16,21 @@ pub struct Found {
     /// Run directories, sorted by path.
     pub runs: Vec<PathBuf>,
     /// Places that could not be read, and directories that hold a run's tables
-    /// but no `meta.json`.
+    /// but no `meta.json` nor what a layout needs.
     pub problems: Vec<Problem>,
 }
 
 /// Finds every directory that holds a `meta.json` under the given paths, in
 /// order of path, each once. A path may itself be a run directory.
 pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
+    find_runs_by(paths, &[])
+}
+
+/// The same, and every directory that fits one of the layouts.
+pub fn find_runs_by<P: AsRef<Path>>(paths: &[P], layouts: &[Arc<Layout>]) -> Found {
     let mut found = Found::default();
     for path in paths {
-        look_under(path.as_ref(), &mut found);
+        look_under(path.as_ref(), layouts, &mut found);
     }
     found.runs.sort();
     // A run reached again through a link is still one run.
@@ -33,7 +41,7 @@ pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
     found
 }
 
-fn look_under(path: &Path, found: &mut Found) {
+fn look_under(path: &Path, layouts: &[Arc<Layout>], found: &mut Found) {
     let mut orphans: Vec<PathBuf> = Vec::new();
     let before = found.runs.len();
     // A run that is being written is no run yet, whatever ended its writer.
@@ -45,6 +53,9 @@ fn look_under(path: &Path, found: &mut Found) {
                 let Some(parent) = entry.path().parent() else { continue };
                 match entry.file_name().to_str() {
                     Some("meta.json") => found.runs.push(parent.into()),
+                    Some(name) if layouts.iter().any(|l| l.metadata == name && fits(parent, l)) => {
+                        found.runs.push(parent.into());
+                    }
                     Some(name) if name.starts_with("turns.") => orphans.push(parent.into()),
                     _ => {}
                 }

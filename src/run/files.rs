@@ -3,37 +3,51 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::load::ENDINGS;
 use super::problem::Problem;
+use super::shape::Shape;
 use super::source::{Bytes, SourceFile};
+use crate::setup::layout::Layout;
 
 /// The tables of a run directory.
 const TABLES: [&str; 5] = ["plan", "sessions", "turns", "engine", "gate"];
 
-/// What lies in a run directory under the names of its format.
+/// What lies in a run directory under the names of its format or layout.
 pub struct RunFiles {
+    shape: Result<Shape, Problem>,
     files: BTreeMap<PathBuf, Bytes>,
 }
 
 impl RunFiles {
     /// Reads them. What cannot be read is left to the loader, which says why.
-    pub fn read(dir: &Path) -> Self {
-        let tables = TABLES
-            .iter()
-            .flat_map(|table| ENDINGS.iter().map(move |ending| format!("{table}.{ending}")));
-        let names = ["meta.json".to_owned(), "config.yaml".to_owned()].into_iter().chain(tables);
-        let files = names
-            .map(|name| dir.join(name))
+    pub fn read(dir: &Path, layouts: &[Arc<Layout>]) -> Self {
+        let shape = Shape::of(dir, layouts);
+        let paths = |shape: &Shape| {
+            let tables = TABLES.iter().flat_map(|table| shape.files(table));
+            [shape.metadata(), dir.join("config.yaml")].into_iter().chain(tables).collect()
+        };
+        let paths: Vec<PathBuf> = shape.as_ref().map_or_else(|_| Vec::new(), paths);
+        let files = paths
+            .into_iter()
             .filter(|path| path.is_file())
             .filter_map(|path| Some((path.clone(), Bytes::read(&path).ok()?)))
             .collect();
-        Self { files }
+        Self { shape, files }
     }
 
-    /// Each file with its hash, in order of path.
+    /// The shape they have.
+    ///
+    /// # Errors
+    /// Several layouts fit the directory.
+    pub(super) fn shape(&self) -> Result<Shape, Problem> {
+        self.shape.clone()
+    }
+
+    /// Each file with its hash, in order of path, the layout's last.
     pub fn sources(&self) -> Vec<SourceFile> {
-        self.files.values().map(Bytes::source).collect()
+        let layout = self.shape.as_ref().ok().and_then(Shape::source);
+        self.files.values().map(Bytes::source).chain(layout).collect()
     }
 
     /// The same as lines of `sha256sum`.

@@ -41,7 +41,7 @@ pub enum GateEventKind {
 }
 
 impl GateEventKind {
-    const ALL: [Self; 6] =
+    pub(super) const ALL: [Self; 6] =
         [Self::Engage, Self::Admit, Self::Queue, Self::Pause, Self::Resume, Self::Release];
 
     /// The word used in the files.

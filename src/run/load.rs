@@ -1,15 +1,18 @@
 //! Reading one run directory into memory.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::hash;
+use crate::setup::layout::Layout;
 
 use super::columns::{Columns, Field};
 use super::files::RunFiles;
 use super::meta::Meta;
 use super::problem::{Problem, Problems, Severity};
+use super::shape::Shape;
 use super::source::{Bytes, Packing, SourceFile};
-use super::{EngineSample, GateEvent, PlannedSession, Session, Turn};
+use super::{Counts, EngineSample, GateEvent, PlannedSession, Session, Turn};
 use super::{check, engine, gate, plan, sessions, turns};
 
 /// What to do with what cannot be decided from the data alone.
@@ -56,23 +59,40 @@ impl Run {
     /// a value that does not fit the format, rows that contradict each other or
     /// `meta.json`.
     pub fn load(dir: &Path, options: &LoadOptions) -> Result<Self, Problems> {
-        Self::load_files(dir, RunFiles::read(dir), options)
+        Self::load_by(dir, &[], options)
+    }
+
+    /// The same for a directory of format 1 or of one of the layouts.
+    ///
+    /// # Errors
+    /// As [`Self::load`], and when several layouts fit the directory or its files are not
+    /// what its layout says.
+    pub fn load_by(
+        dir: &Path,
+        layouts: &[Arc<Layout>],
+        options: &LoadOptions,
+    ) -> Result<Self, Problems> {
+        Self::load_files(dir, RunFiles::read(dir, layouts), options)
     }
 
     /// The same from files that were read already.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// As [`Self::load_by`].
     pub fn load_files(
         dir: &Path,
         files: RunFiles,
         options: &LoadOptions,
     ) -> Result<Self, Problems> {
-        let (sources, notes) = (Vec::new(), Vec::new());
-        let mut loader = Loader { dir, files, options, end_s: f64::INFINITY, sources, notes };
+        let shape = files.shape().map_err(|problem| Problems(vec![problem]))?;
+        let sources: Vec<_> = shape.source().into_iter().collect();
+        let notes: Vec<_> = shape.note().into_iter().collect();
+        let end_s = f64::INFINITY;
+        let mut loader = Loader { dir, shape, files, options, end_s, sources, notes };
         let run = loader.load().map_err(Problems)?;
-        let (notes, errors): (Vec<_>, Vec<_>) =
-            check::cross_check(&run).into_iter().partition(|p| p.severity == Severity::Note);
+        let (notes, errors): (Vec<_>, Vec<_>) = check::cross_check(&run, &loader.shape)
+            .into_iter()
+            .partition(|p| p.severity == Severity::Note);
         if !errors.is_empty() {
             return Err(Problems(errors));
         }
@@ -99,6 +119,7 @@ type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
 
 struct Loader<'a> {
     dir: &'a Path,
+    shape: Shape,
     files: RunFiles,
     options: &'a LoadOptions,
     /// When the run ended, by `meta.json`.
@@ -109,8 +130,8 @@ struct Loader<'a> {
 
 impl Loader<'_> {
     fn load(&mut self) -> Result<Run, Vec<Problem>> {
-        let meta_bytes = self.open(&self.dir.join("meta.json")).map_err(|p| vec![p])?;
-        let meta = Meta::parse(&meta_bytes)?;
+        let meta_bytes = self.open(&self.shape.metadata()).map_err(|p| vec![p])?;
+        let mut meta = self.shape.meta(&meta_bytes)?;
         self.end_s = meta.duration_s;
         let mut problems = Vec::new();
         let plan = self.plan(&meta).unwrap_or_else(|p| {
@@ -128,6 +149,7 @@ impl Loader<'_> {
         if !problems.is_empty() {
             return Err(problems);
         }
+        self.complete(&mut meta.counts, check::rows_counted(&sessions, &turns));
         let config = self.dir.join("config.yaml");
         if config.is_file() {
             self.open(&config).map_err(|p| vec![p])?;
@@ -147,11 +169,7 @@ impl Loader<'_> {
 
     /// The file that holds a table, under whichever ending; `None` if there is none.
     fn find(&self, table: &str) -> Result<Option<PathBuf>, Vec<Problem>> {
-        let there: Vec<_> = ENDINGS
-            .iter()
-            .map(|ending| self.dir.join(format!("{table}.{ending}")))
-            .filter(|path| path.is_file())
-            .collect();
+        let there = self.shape.files(table);
         match there.as_slice() {
             [] => Ok(None),
             [only] => Ok(Some(only.clone())),
@@ -163,8 +181,14 @@ impl Loader<'_> {
         }
     }
 
-    fn read(&mut self, bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
-        let columns = Columns::read(bytes, schema, self.options.drop_cut_off)?;
+    fn read(
+        &mut self,
+        table: &str,
+        bytes: &Bytes,
+        schema: &[Field],
+    ) -> Result<Columns, Vec<Problem>> {
+        let mapping = self.shape.mapping(table);
+        let columns = Columns::read(bytes, schema, mapping.as_ref(), self.options.drop_cut_off)?;
         if !columns.lacking.is_empty() {
             let lacking = columns.lacking.join(", ");
             let message = format!("does not report {lacking}: unknown in every row");
@@ -175,14 +199,38 @@ impl Loader<'_> {
         if outside.is_empty() { Ok(columns) } else { Err(outside) }
     }
 
+    /// Takes from the rows what a layout's metadata do not count.
+    fn complete(&mut self, counts: &mut Counts, rows: Counts) {
+        let all = [
+            ("sessions_arrived", &mut counts.sessions_arrived, rows.sessions_arrived),
+            ("sessions_completed", &mut counts.sessions_completed, rows.sessions_completed),
+            ("sessions_failed", &mut counts.sessions_failed, rows.sessions_failed),
+            ("turns", &mut counts.turns, rows.turns),
+            ("request_errors", &mut counts.request_errors, rows.request_errors),
+        ];
+        let uncounted = all.into_iter().filter(|(name, ..)| !self.shape.counts(name));
+        let names: Vec<_> = uncounted
+            .map(|(name, count, rows)| {
+                *count = rows;
+                name
+            })
+            .collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            let message =
+                format!("does not count {names}: a table that lost rows would not show it");
+            self.notes.push(Problem::new(&self.shape.metadata(), message).as_note());
+        }
+    }
+
     fn needed(&mut self, table: &str, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
         let Some(path) = self.find(table)? else {
-            let endings = ENDINGS.join(", .");
-            let message = format!("has no {table} table (looked for {table}.{endings})");
+            let looked_for = self.shape.looked_for(table);
+            let message = format!("has no {table} table (looked for {looked_for})");
             return Err(vec![Problem::new(self.dir, message)]);
         };
         let bytes = self.open(&path).map_err(|p| vec![p])?;
-        self.read(&bytes, schema)
+        self.read(table, &bytes, schema)
     }
 
     fn optional(&mut self, table: &str, schema: &[Field]) -> Result<Option<Columns>, Vec<Problem>> {
@@ -232,21 +280,24 @@ impl Loader<'_> {
             return Ok(Vec::new());
         };
         let bytes = self.open(&path).map_err(|p| vec![p])?;
+        let metadata = self.shape.metadata();
+        let metadata = metadata.file_name().unwrap_or_default().to_string_lossy();
         match &meta.plan_sha256 {
             Some(_) if bytes.packing() == Packing::Parquet => {
-                let message = "meta.json has the hash of plan.csv: not to be checked on this form";
+                let message =
+                    format!("{metadata} has the hash of plan.csv: not to be checked on this form");
                 self.notes.push(Problem::new(&path, message).as_note());
             }
-            Some(expected) => check_plan_hash(&bytes, expected)?,
+            Some(expected) => check_plan_hash(&bytes, expected, &metadata)?,
             None => {}
         }
-        let table = self.read(&bytes, plan::SCHEMA)?;
+        let table = self.read("plan", &bytes, plan::SCHEMA)?;
         plan::parse(&table)
     }
 }
 
 /// `meta.json` holds the hash of the uncompressed plan.
-fn check_plan_hash(bytes: &Bytes, expected: &str) -> Result<(), Vec<Problem>> {
+fn check_plan_hash(bytes: &Bytes, expected: &str, metadata: &str) -> Result<(), Vec<Problem>> {
     let text = bytes.text().map_err(|p| vec![p])?;
     let found = hash::sha256_of(text)
         .map_err(|e| vec![Problem::new(&bytes.path, format!("cut off or damaged: {e}"))])?;
@@ -254,7 +305,7 @@ fn check_plan_hash(bytes: &Bytes, expected: &str) -> Result<(), Vec<Problem>> {
         return Ok(());
     }
     let message = format!(
-        "its uncompressed SHA-256 is {found}, meta.json says {expected}: not the plan of this run"
+        "its uncompressed SHA-256 is {found}, {metadata} says {expected}: not the plan of this run"
     );
     Err(vec![Problem::new(&bytes.path, message)])
 }

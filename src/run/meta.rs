@@ -1,5 +1,7 @@
 //! `meta.json`: who, what and when of a run.
 
+pub mod mapped;
+
 use std::io::Read;
 use std::path::Path;
 
@@ -221,13 +223,8 @@ impl Meta {
     /// Parses `meta.json` and checks what it can say on its own.
     pub(super) fn parse(bytes: &Bytes) -> Result<Self, Vec<Problem>> {
         let path = &bytes.path;
-        let mut text = Vec::with_capacity(bytes.raw.len());
-        bytes
-            .text()
-            .map_err(|p| vec![p])?
-            .read_to_end(&mut text)
-            .map_err(|e| vec![Problem::new(path, format!("cut off or damaged: {e}"))])?;
-        let meta: Self = serde_json::from_slice(&text).map_err(|e| vec![json_problem(path, &e)])?;
+        let meta: Self =
+            serde_json::from_slice(&text_of(bytes)?).map_err(|e| vec![json_problem(path, &e)])?;
         let problems = meta.problems(path);
         if problems.is_empty() { Ok(meta) } else { Err(problems) }
     }
@@ -271,6 +268,17 @@ impl Meta {
         }
         problems
     }
+}
+
+/// The whole unpacked text.
+fn text_of(bytes: &Bytes) -> Result<Vec<u8>, Vec<Problem>> {
+    let mut text = Vec::with_capacity(bytes.raw.len());
+    bytes
+        .text()
+        .map_err(|p| vec![p])?
+        .read_to_end(&mut text)
+        .map_err(|e| vec![Problem::new(&bytes.path, format!("cut off or damaged: {e}"))])?;
+    Ok(text)
 }
 
 /// Puts serde_json's line and column in their places.

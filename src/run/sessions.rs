@@ -52,7 +52,7 @@ pub enum SessionStatus {
 }
 
 impl SessionStatus {
-    const ALL: [Self; 6] =
+    pub(super) const ALL: [Self; 6] =
         [Self::Completed, Self::Running, Self::Gated, Self::Paused, Self::Refused, Self::Failed];
 
     /// The word used in the files.

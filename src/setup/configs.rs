@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::layout::Layout;
 use super::registration::{RegistrationFile, Test};
 use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
@@ -19,6 +21,8 @@ pub struct Configs {
     pub protocols: BTreeMap<String, Protocol>,
     /// Registrations.
     pub registrations: BTreeMap<String, RegistrationFile>,
+    /// Layouts of run directories, in order of name.
+    pub layouts: Vec<Arc<Layout>>,
     /// SHA-256 over the names and hashes of all files these were read from: whatever is
     /// computed from a run is computed under these.
     pub sha256: String,
@@ -44,6 +48,7 @@ impl Configs {
             registrations: each(&dir.join("registrations"), RegistrationFile::load, |file| {
                 &file.registration.name
             })?,
+            layouts: Layout::load_all(dir)?,
             sha256: listing_sha256(dir)?,
         };
         configs.check_names(dir)?;
@@ -106,7 +111,7 @@ fn listing_sha256(dir: &Path) -> Result<String, ConfigError> {
 }
 
 /// Every `.yaml` in a directory, by its stem, which must be the name it states.
-fn each<T>(
+pub(super) fn each<T>(
     dir: &Path,
     load: impl Fn(&Path) -> Result<T, ConfigError>,
     name: impl Fn(&T) -> &String,

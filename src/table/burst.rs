@@ -4,10 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::ScoredRun;
+use crate::measure::stretches::Stretches;
 use crate::rule::Arm;
+use crate::setup::{PairedThresholds, Span};
 
 use super::measured_curve::MeasuredCurve;
 use super::{Cell, Column, Row, Table, open_run};
+
+/// Hits return in a bin above this (inferred: the paper says "hits returning").
+const HITTING_ABOVE: f64 = 0.5;
 
 const COLUMNS: &[Column] = &[
     Column::new("hit_fraction_before", ""),
@@ -17,6 +22,10 @@ const COLUMNS: &[Column] = &[
     Column::new("first_bin_without_hits_s", "s"),
     Column::new("gate_drained_after_s", "s"),
     Column::new("gate_drain_quasi_static_s", "s"),
+    Column::new("follow_up_hit_fraction_before", ""),
+    Column::new("first_low_hit_150s_s", "s"),
+    Column::new("good_from_s", "s"),
+    Column::new("hits_return_after_stop_s", "s"),
 ];
 
 /// The table, a row per run of an open arm.
@@ -71,6 +80,39 @@ fn row(run: &ScoredRun, curves: &Curves<'_>) -> Option<Row> {
         } else {
             Cell::Empty
         },
+        Cell::known(burst.follow_up_hits_before.value(), 3),
+        Cell::optional(burst.first_low_s, 0),
+        good_from(run),
+        hits_return(run),
     ];
     Some(open_run::row(run, found))
+}
+
+/// Start of the first bin after the burst above 0.8, of a run whose end is above it too.
+fn good_from(run: &ScoredRun) -> Cell {
+    let good_above = PairedThresholds::default().recovered_hit_above;
+    let ends_good = run.measures.last.and_then(|last| last.hits.is_above(good_above));
+    let after = Stretches::of(&run.measures.series.hits)
+        .within(Span::new(run.burst_start_s, run.meta.duration_s));
+    match ends_good {
+        Some(true) => Cell::of_stretches(
+            &after,
+            |bins| bins.first_above(good_above).map(|bin| bin.start_s),
+            0,
+        ),
+        Some(false) => Cell::Empty,
+        None => Cell::Unknown,
+    }
+}
+
+/// From the bin in which arrivals stop to the first one, while they are stopped, in which
+/// more than half of the turns hit. Only whole bins are told apart, so the stop counts from
+/// the start of its first.
+fn hits_return(run: &ScoredRun) -> Cell {
+    let Some(refused) = run.treatment.refused else { return Cell::Empty };
+    let bins = Stretches::of(&run.measures.series.hits);
+    let Some(stop) = bins.bin_at(refused.span_s.start_s) else { return Cell::Unknown };
+    let stopped = bins.within(Span::new(stop.start_s, refused.span_s.end_s));
+    let back = |bins: &Stretches| bins.first_above(HITTING_ABOVE).map(|b| b.start_s - stop.start_s);
+    Cell::of_stretches(&stopped, back, 0)
 }

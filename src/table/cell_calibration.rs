@@ -19,6 +19,7 @@ const COLUMNS: &[Column] = &[
     Column::new("lambda_ref_standard_error", "sessions/s"),
     Column::new("lambda_miss_token_based_per_s", "sessions/s"),
     Column::new("completions_per_s", "sessions/s"),
+    Column::new("completions_standard_error", "sessions/s"),
 ];
 
 /// The table: a row per cell and number of sessions kept running. The rate per session is
@@ -60,6 +61,7 @@ fn row(key: (&str, &str, u64), runs: &[&ScoredRun], configs: &Configs) -> Option
             Cell::optional(stats::standard_error(&sessions), 5),
             Cell::known(by_tokens, 5),
             Cell::known(stats::mean(&completed), 5),
+            Cell::optional(stats::standard_error(&completed), 5),
         ],
         sources: runs.iter().flat_map(|run| run.sources.clone()).collect(),
     })

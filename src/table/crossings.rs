@@ -11,7 +11,8 @@ use crate::setup::Configs;
 
 use super::{Cell, Column, Row, Table, session_means};
 
-/// The cap is the smallest population whose rate is at least this share of the peak's.
+/// The cap is the smallest population whose rate is at least this share of the peak's; the
+/// plateau is those of completed rates within it ("within 5% of the measured peak").
 const CAP_SHARE: f64 = 0.95;
 
 const COLUMNS: &[Column] = &[
@@ -29,6 +30,8 @@ const COLUMNS: &[Column] = &[
     Column::new("largest_population", "sessions"),
     Column::new("largest_over_peak_turns", ""),
     Column::new("largest_over_lambda_ref", ""),
+    Column::new("plateau_from_sessions", "sessions"),
+    Column::new("plateau_to_sessions", "sessions"),
 ];
 
 /// The table: a row per cell. lambda_ref is that of the cell's own cache-off runs of the
@@ -122,6 +125,10 @@ fn row(key: &[&str; 2], closed: &[&ScoredRun], ref_turns: f64, configs: &Configs
         .iter()
         .find(|(_, p)| p.turns_based_per_s >= CAP_SHARE * peak.turns_based_per_s)
         .map(|(n, _)| *n);
+    let mut plateau =
+        points.iter().filter(|(_, p)| p.completed_per_s >= CAP_SHARE * completed).map(|(n, _)| *n);
+    let plateau_from = plateau.next();
+    let plateau_to = plateau.next_back().or(plateau_from);
     let (largest_n, largest) = points.last_key_value()?;
     let mut cells: Vec<Cell> = key.iter().map(|word| Cell::text(*word)).collect();
     cells.extend([
@@ -137,6 +144,8 @@ fn row(key: &[&str; 2], closed: &[&ScoredRun], ref_turns: f64, configs: &Configs
         Cell::Count(*largest_n),
         Cell::Number(largest.turns_based_per_s / peak.turns_based_per_s, 3),
         Cell::Number(largest.turns_based_per_s / ref_turns, 3),
+        plateau_from.map_or(Cell::Unknown, Cell::Count),
+        plateau_to.map_or(Cell::Unknown, Cell::Count),
     ]);
     let sources = closed.iter().flat_map(|run| run.sources.clone()).collect();
     Some(Row { key: key.join("/"), cells, sources })
@@ -163,8 +172,6 @@ fn point(windows: &[&WindowMeasures], mean_turns: f64) -> Point {
         turns_based_per_s: mean(&|w| Some(w.turns_per_s / mean_turns)).unwrap_or(f64::NAN),
         completed_per_s: mean(&|w| Some(w.completions_per_s)).unwrap_or(f64::NAN),
         hits: mean(&|w| w.hits.value()),
-        token_hits: mean(&|w| {
-            Some(1.0 - w.uncached_tokens_per_s? / (w.mean_prompt_tokens? * w.turns_per_s))
-        }),
+        token_hits: mean(&|w| w.token_hit_fraction),
     }
 }

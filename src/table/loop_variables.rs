@@ -11,6 +11,7 @@ const COLUMNS: &[Column] = &[
     Column::new("turnover_s", "s"),
     Column::new("gap_over_turnover", ""),
     Column::new("follow_up_hit_fraction", ""),
+    Column::new("tool_time_mean_s", "s"),
 ];
 
 /// The table, a row per run of an open arm.
@@ -31,6 +32,7 @@ fn row(run: &ScoredRun) -> Row {
         Cell::known(window.and_then(|w| w.turnover_s), 1),
         Cell::known(window.and_then(|w| w.gap_over_turnover), 3),
         Cell::known(window.and_then(|w| w.follow_up_hits.value()), 3),
+        Cell::known(window.and_then(|w| w.tool_time_mean_s), 2),
     ];
     open_run::row(run, found)
 }

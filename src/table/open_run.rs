@@ -1,6 +1,6 @@
 //! What says which run a row is about, in the tables of runs of an open arm.
 
-use crate::analysis::ScoredRun;
+use crate::analysis::statistics::RunStatistics;
 
 use super::{Cell, Column, Row};
 
@@ -19,7 +19,7 @@ pub fn columns(found: &[Column]) -> Vec<Column> {
 }
 
 /// The row of `run`: its identity, then what was `found`; its sources are the run's.
-pub fn row(run: &ScoredRun, found: Vec<Cell>) -> Row {
+pub fn row(run: &RunStatistics, found: Vec<Cell>) -> Row {
     let key = run.dir.display().to_string();
     let mut cells = vec![
         Cell::text(&key),

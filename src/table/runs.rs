@@ -36,11 +36,17 @@ const COLUMNS: &[Column] = &[
     Column::new("gap_over_turnover", ""),
     Column::new("latency_median_s", "s"),
     Column::new("latency_p90_s", "s"),
+    Column::new("token_hit_fraction", ""),
+    Column::new("pool_occupancy", ""),
     Column::new("sessions_arrived", "sessions"),
     Column::new("sessions_completed", "sessions"),
     Column::new("sessions_unfinished", "sessions"),
     Column::new("sessions_held_at_gate", "sessions"),
     Column::new("gate_hold_mean_s", "s"),
+    Column::new("longest_queue_after_burst_requests", "requests"),
+    Column::new("hits", "turns"),
+    Column::new("hits_not_exact", "turns"),
+    Column::new("hit_uncached_tokens_median", "tokens"),
 ];
 
 /// The table of runs.
@@ -63,11 +69,7 @@ fn row(run: &ScoredRun) -> Row {
 
 fn identity(run: &ScoredRun, key: &str) -> Vec<Cell> {
     let meta = &run.meta;
-    let stuck = run.load.map(|_| match run.stuck {
-        Some(true) => Cell::text("yes"),
-        Some(false) => Cell::text("no"),
-        None => Cell::Unknown,
-    });
+    let stuck = run.load.map(|_| Cell::yes_no(run.stuck));
     vec![
         Cell::text(key),
         Cell::text(meta.source.word()),
@@ -95,7 +97,7 @@ pub(super) fn slope_threshold(run: &ScoredRun) -> Option<f64> {
 
 fn over_window(run: &ScoredRun) -> Vec<Cell> {
     let (Some(w), Some(last)) = (&run.measures.window, &run.measures.last) else {
-        return vec![Cell::Unknown; 19];
+        return vec![Cell::Unknown; 21];
     };
     let all_miss = run.state.as_ref().and(run.load).map(|l| l.all_miss_tokens_per_s);
     let token_ratio = match (w.uncached_tokens_per_s, all_miss) {
@@ -123,6 +125,8 @@ fn over_window(run: &ScoredRun) -> Vec<Cell> {
         Cell::known(w.gap_over_turnover, 3),
         Cell::known(w.latency_median_s, 2),
         Cell::known(w.latency_p90_s, 2),
+        Cell::known(w.token_hit_fraction, 4),
+        Cell::known(w.pool_occupancy, 4),
     ]
 }
 
@@ -134,5 +138,13 @@ fn over_run(run: &ScoredRun) -> Vec<Cell> {
         Cell::Count(whole.sessions_unfinished),
         Cell::Count(whole.sessions_held),
         Cell::optional(whole.held_mean_s, 1),
+        // Without an arrival rate there is no burst to come after.
+        match (&run.meta.rate.lambda, run.queue_lengths) {
+            (Some(_), lengths) => Cell::known(lengths.and_then(|q| q.most_after_burst), 0),
+            (None, _) => Cell::Empty,
+        },
+        run.reuse.map_or(Cell::Unknown, |_| Cell::Count(whole.hits.hits)),
+        run.reuse.map_or(Cell::Unknown, |reuse| Cell::Count(reuse.not_exact)),
+        run.reuse.map_or(Cell::Unknown, |reuse| Cell::optional(reuse.uncached_median, 1)),
     ]
 }

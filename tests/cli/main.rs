@@ -3,8 +3,12 @@
 
 mod calibrate;
 mod campaign;
+mod derive;
 mod determinism;
 mod inspect;
+mod layouts;
+mod ledger;
+mod measure;
 mod numbers;
 mod plan;
 mod project;
@@ -12,3 +16,4 @@ mod readme;
 mod score;
 mod sim_against_engine;
 mod simulate;
+mod sources;

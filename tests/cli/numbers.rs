@@ -44,9 +44,10 @@ fn a_changed_value_fails_and_is_named() {
     let project = project();
     let path = project.path("paper/numbers.json");
     let text = fs::read_to_string(&path).unwrap();
-    let id =
-        format!("vllm-cpu_runs.{}.backlog_slope_per_s", TURNS.trim_end_matches("/turns.csv.gz"));
-    let at = text.find(&id).unwrap();
+    let run = TURNS.trim_end_matches("/turns.csv.gz");
+    let id = format!("vllm-cpu_runs.{run}.backlog_slope_per_s");
+    let table = text.find("\"name\":\"vllm-cpu_runs\"").unwrap();
+    let at = table + text[table..].find(&format!("\"row\":\"{run}\"")).unwrap();
     let value = at + text[at..].find("0.1415").unwrap();
     let changed = format!("{}0.1416{}", &text[..value], &text[value + 6..]);
     fs::write(&path, changed).unwrap();

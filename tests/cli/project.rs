@@ -13,13 +13,13 @@ const FOLDERS: [&str; 5] = ["configs", "analysis", "results", "paper", "figures"
 pub struct Project(TempDir);
 
 impl Project {
-    /// The engine's runs and their analysis, without the simulated ones: those are
-    /// many, and no test damages them.
+    /// The engine's runs and their analysis, and the theory's; without the simulated runs,
+    /// which are many, and without the ledger, which needs them.
     pub fn copy() -> Self {
         let project = Self::whole();
         fs::remove_file(project.path("results/sim")).unwrap();
         for (path, _) in project.bytes_of("analysis") {
-            if path.to_string_lossy().starts_with("sim-") {
+            if !["theory.yaml", "vllm-cpu.yaml"].iter().any(|kept| path.ends_with(kept)) {
                 fs::remove_file(project.path("analysis").join(path)).unwrap();
             }
         }

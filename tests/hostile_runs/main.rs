@@ -3,11 +3,15 @@
 
 mod command_line;
 mod fixture;
+mod layout_files;
+mod layout_parquet;
+mod layouts;
 mod mutations;
 mod packed_tables;
 mod parquet_tables;
 mod round_trip;
 mod rows;
 mod text_tables;
+mod theirs;
 mod values;
 mod whole_runs;

@@ -3,14 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::verdict::Role;
+use crate::measure::alarm::{Alarm, first_alarm};
 use crate::measure::goodput::{SessionTime, UnloadedTurns, session_times};
-use crate::measure::queue::{QueueMeasures, longest_queue, pool_occupancy, queue};
+use crate::measure::queue::{QueueMeasures, longest_queue, queue};
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures};
-use crate::measure::rolling::{Rolled, follow_up_hits, mean_first_token_s};
+use crate::measure::rolling::{self, Rolled, follow_up_hits, mean_first_token_s};
 use crate::measure::treatment::Treatment;
 use crate::measure::trigger::{TriggerMeasures, trigger};
 use crate::measure::{RunMeasures, Share, population, span};
 use crate::rule::mechanism::{detector_alarms, engine_alarms};
+use crate::rule::rescue::first_recovered_s;
 use crate::run::Run;
 use crate::setup::registration::test::Test;
 use crate::setup::{Protocol, Registration, Span};
@@ -29,10 +32,13 @@ pub enum Extra {
     },
     /// Rescue tests.
     Rescue {
-        /// Before, under and after the cap; `None` if the run ends too early.
+        /// Of a subject, before, under and after the cap; `None` if the run ends too early.
         rescue: Option<Box<RescueMeasures>>,
-        /// The run as a control, over any interval.
+        /// Of a control, over any interval.
         control: Option<Box<ControlMeasures>>,
+        /// When RECOVERED first held after the engage, seen every tick of the gate over
+        /// the time before it, s; `None` if it never did before the release.
+        recovered_s: Option<f64>,
     },
     /// Cut tests.
     Cut {
@@ -60,6 +66,8 @@ pub enum Extra {
         detector: Vec<f64>,
         /// When the engine-side one does, s; `None` where first tokens are unknown.
         engine: Option<Vec<f64>>,
+        /// The first alarm of the detector on hits from the burst on.
+        first_alarm: Option<Alarm>,
     },
     /// Persistence: follow-up hits over rolling windows after the trigger.
     Rolling(Vec<Rolled<Share>>),
@@ -91,13 +99,14 @@ pub struct MirrorMeasures {
     pub mean_prompt_tokens: Option<f64>,
 }
 
-/// Measures on a run what a registration's test asks for.
+/// Measures on a run what a registration's test asks of its role.
 pub fn extra(
     run: &Run,
     measures: &RunMeasures,
     registration: &Registration,
     protocol: &Protocol,
     treatment: &Treatment,
+    role: Role,
 ) -> Extra {
     let lambda_ref = registration.lambda_ref_per_s;
     let whole = Span::new(0.0, run.meta.duration_s);
@@ -111,10 +120,24 @@ pub fn extra(
     match &registration.test {
         Test::Paired | Test::Endpoints(_) | Test::ThreeWay(_) | Test::TrapLaw(_) => Extra::None,
         Test::Edge(_) | Test::Replicate(_) => from_empty(),
-        Test::Rescue(rule) => Extra::Rescue {
-            rescue: rescue::rescue(run, rule, protocol.paired.window_s.end_s).map(Box::new),
-            control: rescue::control(run, rule, protocol.paired.window_s.end_s).map(Box::new),
-        },
+        Test::Rescue(rule) => {
+            let end_s = protocol.paired.window_s.end_s;
+            let rescue = (role == Role::Subject).then(|| rescue::rescue(run, rule, end_s));
+            let rescue = rescue.flatten();
+            let over_s = protocol.paired.last_s;
+            let capped = rescue.as_ref().and_then(|r| Some(Span::new(r.engaged_s?, r.released_s?)));
+            let recovered_s = capped.and_then(|capped| {
+                let looks = rolling::hits(run, capped.start_s - over_s, over_s, rule.tick_s);
+                let outstanding = population::outstanding(run);
+                first_recovered_s(&looks, &outstanding, capped, over_s, &registration.rule)
+            });
+            let control = (role == Role::Control).then(|| rescue::control(run, rule, end_s));
+            Extra::Rescue {
+                recovered_s,
+                rescue: rescue.map(Box::new),
+                control: control.flatten().map(Box::new),
+            }
+        }
         Test::Cut(test) => {
             let backlog = backlog();
             let slope = |window: Span| {
@@ -145,16 +168,17 @@ pub fn extra(
         }
         Test::QueueLimit(_) => Extra::QueueLimit {
             queue_max: longest_queue(run),
-            token_hit: reached(measures.window_span.end_s)
-                .then(|| span::token_hit_fraction(run, measures.window_span))
-                .flatten(),
+            token_hit: measures.window.as_ref().and_then(|w| w.token_hit_fraction),
         },
         Test::Mechanism(rule) => {
             let hits = follow_up_hits(run, 0.0, rule.detector_over_s, rule.every_s);
             let waits = mean_first_token_s(run, 0.0, rule.engine_over_s, rule.every_s);
             let known = run.turns.iter().any(|t| t.t_first_s.is_some());
+            let held = |t: f64| run.meta.gate.map(|_| population::held_at_gate(run).at(t));
+            let burst_s = protocol.paired.burst.start_s;
             Extra::Mechanism {
-                kv_usage: pool_occupancy(run, measures.window_span),
+                kv_usage: measures.window.as_ref().and_then(|w| w.pool_occupancy),
+                first_alarm: first_alarm(&hits, rule.detector_hit_below, burst_s, held),
                 detector: detector_alarms(&hits, rule),
                 engine: known.then(|| engine_alarms(&waits, rule)),
             }

@@ -56,7 +56,7 @@ pub fn queue_limit(rule: &QueueLimitTest, evidence: &[Evidence]) -> Judged {
 pub fn mechanism(rule: &MechanismTest, context: &Context<'_>, evidence: &[Evidence]) -> Judged {
     let all_miss = context.file.registration.all_miss_tokens_per_s;
     let mut judged = Judged::labelled(evidence, |e| {
-        let Extra::Mechanism { kv_usage, detector, engine } = &e.extra else { return None };
+        let Extra::Mechanism { kv_usage, detector, engine, .. } = &e.extra else { return None };
         let Some(window) = &e.measures.window else {
             return Some(Labelled::unmeasurable("it ended before its window did"));
         };

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::files::write_beside;
 use crate::sim::campaign::{Job, State};
-use crate::sim::slurm::script;
+use crate::slurm::script;
 
 use super::Args;
 

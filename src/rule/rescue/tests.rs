@@ -1,6 +1,7 @@
 //! Each clause of the rescue rule from both sides, and the precedence of its outcomes.
 
 use super::*;
+use crate::measure::rescue::Pauses;
 use crate::rule::testing::thousandths;
 use crate::setup::Span;
 
@@ -26,6 +27,7 @@ fn rescued_run() -> RescueMeasures {
         }),
         pauses: 160,
         sessions_paused: 124,
+        pause: Pauses { total_s: 60_000.0, longest_s: Some(900.0) },
         held_max: 134.0,
         held_session_hours: 53.1,
         empty_before_release_s: Some(305.0),
@@ -266,4 +268,19 @@ fn the_mechanical_check_looks_at_the_gate_alone() {
         ["queues empty before the release"]
     );
     assert_eq!(failing(&|r| r.request_errors = 1), ["request errors"]);
+}
+
+#[test]
+fn recovered_is_first_seen_at_a_look_with_hits_and_little_outstanding_under_the_cap() {
+    let looks: Vec<Rolled<Share>> = [(0, 100.0), (900, 110.0), (900, 120.0), (900, 130.0)]
+        .map(|(hits, end_s)| Rolled { end_s, value: thousandths(hits) })
+        .into();
+    // 40 outstanding until 105 s: their mean over 20 s is below 20 after 115 s.
+    let outstanding = StepFunction::from_changes(vec![(0.0, 40.0), (105.0, -40.0)]);
+    let first = |capped: Span| {
+        first_recovered_s(&looks, &outstanding, capped, 20.0, &PairedThresholds::default())
+    };
+    assert_eq!(first(Span::new(50.0, 200.0)), Some(120.0));
+    assert_eq!(first(Span::new(120.0, 200.0)), Some(130.0));
+    assert_eq!(first(Span::new(50.0, 115.0)), None);
 }

@@ -1,15 +1,20 @@
 //! A parquet file as columns: the only module that names polars when reading.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
 
 use polars::prelude::{
-    Column as PolarsColumn, DataType, ParallelStrategy, ParquetReader, SerReader,
+    Column as PolarsColumn, DataFrame, DataType, ParallelStrategy, ParquetReader, SerReader,
 };
 
 use super::super::problem::Problem;
 use super::super::source::Bytes;
-use super::{Columns, Data, Field, MOST_PROBLEMS, Presence, count_from_float, locate};
+use super::mapped::Mapped;
+use super::{
+    CONVERTED, Columns, Data, Field, Labels, MOST_PROBLEMS, Mapping, Place, Presence,
+    count_from_float, label, locate,
+};
 
 const NONE_FOUND: &str = "expected a value, found none";
 
@@ -24,31 +29,53 @@ pub const THREAD: &str = "parquet";
 ///
 /// # Errors
 /// Everything found wrong with it, column by column.
-pub fn read(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+pub fn read(
+    bytes: &Bytes,
+    schema: &[Field],
+    mapping: Option<&Mapping<'_>>,
+) -> Result<Columns, Vec<Problem>> {
     let one = |message: String| vec![Problem::new(&bytes.path, message)];
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name(THREAD.into());
         let reader = thread
-            .spawn_scoped(scope, || read_here(bytes, schema))
+            .spawn_scoped(scope, || read_here(bytes, schema, mapping))
             .map_err(|e| one(format!("cannot read: {e}")))?;
         let failed = |_| Err(one("damaged: the parquet reader failed on it".into()));
         reader.join().unwrap_or_else(failed)
     })
 }
 
-fn read_here(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+fn read_here(
+    bytes: &Bytes,
+    schema: &[Field],
+    mapping: Option<&Mapping<'_>>,
+) -> Result<Columns, Vec<Problem>> {
     let frame = ParquetReader::new(Cursor::new(bytes.raw.as_slice()))
         .read_parallel(ParallelStrategy::None)
         .finish()
         .map_err(|e| vec![Problem::new(&bytes.path, format!("not readable as parquet: {e}"))])?;
     let names: Vec<String> = frame.get_column_names().iter().map(|n| n.to_string()).collect();
-    let (places, lacking) = locate(&bytes.path, &names, schema)?;
+    let (places, lacking) = match mapping {
+        None => locate(&bytes.path, &names, schema)?,
+        Some(mapping) => mapping.locate(&bytes.path, &names, schema)?,
+    };
+    let labels = mapping.map_or_else(Labels::new, |mapping| mapping.labels(schema));
     let rows = frame.height();
     let mut problems = Vec::new();
     let mut data = Vec::new();
     for (field, place) in schema.iter().zip(&places) {
-        let column = place.map(|at| &frame.columns()[at]);
-        match parquet_column(&bytes.path, field, column, rows, &mut problems) {
+        let values = match place {
+            Place::Lacking => parquet_column(&bytes.path, field, None, rows, &mut problems),
+            Place::At(at) => {
+                let column = Some(&frame.columns()[*at]);
+                parquet_column(&bytes.path, field, column, rows, &mut problems)
+            }
+            Place::By(mapped) => {
+                let label = label(&labels, field.name);
+                mapped_column(&bytes.path, field, (mapped, label), &frame, &mut problems)
+            }
+        };
+        match values {
             Ok(values) => data.push((field.name, values)),
             Err(problem) => problems.push(problem),
         }
@@ -61,6 +88,7 @@ fn read_here(bytes: &Bytes, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
         lines: (1..=rows as u64).collect(),
         lacking,
         notes: Vec::new(),
+        labels,
         data,
     })
 }
@@ -136,4 +164,55 @@ fn parquet_column(
         }
     }
     Ok(data)
+}
+
+/// A field that a layout answers: theirs as text, converted row by row.
+fn mapped_column(
+    file: &Path,
+    field: &Field,
+    (mapped, label): (&Mapped, &str),
+    frame: &DataFrame,
+    problems: &mut Vec<Problem>,
+) -> Result<Data, Problem> {
+    let columns = mapped.places().iter().map(|at| Ok((*at, texts(file, &frame.columns()[*at])?)));
+    let columns: BTreeMap<usize, Vec<String>> = columns.collect::<Result<_, Problem>>()?;
+    let mut data = Data::new(field.ty);
+    for row in 0..frame.height() {
+        let value = mapped.value(|at| columns.get(&at).map_or(&[], |texts| texts[row].as_bytes()));
+        let problem = match value {
+            Err((column, message)) => Some((column, message)),
+            Ok(None) if field.presence == Presence::Needed => Some((label, NONE_FOUND.into())),
+            Ok(value) => {
+                let pushed = data.push(value.as_deref().map(str::as_bytes));
+                pushed.err().map(|message| (label, message + CONVERTED))
+            }
+        };
+        if let Some((column, message)) = problem
+            && problems.len() < MOST_PROBLEMS
+        {
+            problems.push(Problem::at(file, row as u64 + 1, column, message));
+        }
+    }
+    Ok(data)
+}
+
+/// A column's values as text, empty where there is none.
+fn texts(file: &Path, column: &PolarsColumn) -> Result<Vec<String>, Problem> {
+    let wrong = || {
+        let message = format!("expected text or numbers, found a column of {}", column.dtype());
+        Problem { column: Some(column.name().to_string()), ..Problem::new(file, message) }
+    };
+    let dtype = column.dtype();
+    if dtype.is_float() {
+        let cast = column.cast(&DataType::Float64).map_err(|_| wrong())?;
+        let values = cast.f64().map_err(|_| wrong())?;
+        return Ok(values.iter().map(|x| x.map_or_else(String::new, |x| x.to_string())).collect());
+    }
+    let words = matches!(dtype, DataType::String | DataType::Boolean | DataType::Null);
+    if !words && !dtype.is_integer() {
+        return Err(wrong());
+    }
+    let cast = column.cast(&DataType::String).map_err(|_| wrong())?;
+    let values = cast.str().map_err(|_| wrong())?;
+    Ok(values.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
 }

@@ -1,6 +1,7 @@
 //! A text table as columns: csv, plain or packed, told apart into whole, cut off and
 //! damaged.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
@@ -9,14 +10,21 @@ use csv::ByteRecord;
 
 use super::super::problem::{LEFT_OUT, Problem};
 use super::super::source::Bytes;
-use super::{Columns, Data, Field, MOST_PROBLEMS, Presence, locate};
+use super::{
+    CONVERTED, Columns, Data, Field, Labels, MOST_PROBLEMS, Mapping, Place, Presence, label, locate,
+};
 
 /// Reads a text table.
 ///
 /// # Errors
 /// Everything found wrong with it, in the order of its lines.
-pub fn read(bytes: &Bytes, schema: &[Field], drop_cut_off: bool) -> Result<Columns, Vec<Problem>> {
-    TextTable::new(bytes, schema, drop_cut_off)?.read()
+pub fn read(
+    bytes: &Bytes,
+    schema: &[Field],
+    mapping: Option<&Mapping<'_>>,
+    drop_cut_off: bool,
+) -> Result<Columns, Vec<Problem>> {
+    TextTable::new(bytes, schema, mapping, drop_cut_off)?.read()
 }
 
 /// How the text that went through ended.
@@ -51,7 +59,7 @@ struct TextTable<'a> {
     end: Rc<Cell<End>>,
     schema: &'a [Field],
     width: usize,
-    places: Vec<Option<usize>>,
+    places: Vec<Place>,
     drop_cut_off: bool,
     columns: Columns,
 }
@@ -86,6 +94,7 @@ impl<'a> TextTable<'a> {
     fn new(
         bytes: &'a Bytes,
         schema: &'a [Field],
+        mapping: Option<&Mapping<'_>>,
         drop_cut_off: bool,
     ) -> Result<Self, Vec<Problem>> {
         let end = Rc::new(Cell::new(End { last: b'\n', last_of_content: b'\n' }));
@@ -107,6 +116,7 @@ impl<'a> TextTable<'a> {
                 lines: Vec::new(),
                 lacking: Vec::new(),
                 notes: Vec::new(),
+                labels: mapping.map_or_else(Labels::new, |mapping| mapping.labels(schema)),
                 data: schema.iter().map(|f| (f.name, Data::new(f.ty))).collect(),
             },
         };
@@ -118,7 +128,10 @@ impl<'a> TextTable<'a> {
         let names: Vec<String> =
             header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
         table.width = names.len();
-        (table.places, table.columns.lacking) = locate(&bytes.path, &names, schema)?;
+        (table.places, table.columns.lacking) = match mapping {
+            None => locate(&bytes.path, &names, schema)?,
+            Some(mapping) => mapping.locate(&bytes.path, &names, schema)?,
+        };
         Ok(table)
     }
 
@@ -178,15 +191,26 @@ impl<'a> TextTable<'a> {
             return vec![Problem::at_line(&file, line, message)];
         }
         let mut problems = Vec::new();
+        let labels = &self.columns.labels;
         for ((field, place), (name, data)) in
             self.schema.iter().zip(&self.places).zip(&mut self.columns.data)
         {
-            let value = place.map(|at| &record[at]).filter(|v| !v.is_empty());
+            let value = match value(place, record) {
+                Ok(value) => value,
+                Err((column, message)) => {
+                    problems.push(Problem::at(&file, line, column, message));
+                    continue;
+                }
+            };
             if value.is_none() && field.presence == Presence::Needed {
-                problems.push(Problem::at(&file, line, name, "expected a value, found none"));
+                let message = "expected a value, found none";
+                problems.push(Problem::at(&file, line, label(labels, name), message));
             }
-            if let Err(message) = data.push(value) {
-                problems.push(Problem::at(&file, line, name, message));
+            if let Err(mut message) = data.push(value.as_deref()) {
+                if matches!(value, Some(Cow::Owned(_))) {
+                    message += CONVERTED;
+                }
+                problems.push(Problem::at(&file, line, label(labels, name), message));
             }
         }
         if problems.is_empty() {
@@ -235,6 +259,22 @@ impl<'a> TextTable<'a> {
         } else {
             problems.push(problem);
         }
+    }
+}
+
+/// The value of a field in a row; `None` where it is empty. Or how to name what is wrong
+/// with it, and why.
+fn value<'v>(
+    place: &'v Place,
+    record: &'v ByteRecord,
+) -> Result<Option<Cow<'v, [u8]>>, (&'v str, String)> {
+    match place {
+        Place::Lacking => Ok(None),
+        Place::At(at) => Ok(Some(&record[*at]).filter(|v| !v.is_empty()).map(Cow::Borrowed)),
+        Place::By(mapped) => Ok(mapped.value(|at| &record[at])?.map(|value| match value {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        })),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A campaign as a Slurm job array: one task per run, each the same command.
+//! Runs as a Slurm job array: one task per run, each the same command.
 //!
 //! Left out: the site's partition, account and time limit, which are arguments
 //! of `sbatch`.
@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 /// share tasks.
 const MOST_TASKS: usize = 1000;
 
-/// The text of an sbatch script that makes the runs called `ids`.
+/// The text of an sbatch script that gives each of `ids` to a command.
 ///
-/// `command` is the command line that makes one run, up to the run's name; it runs
+/// `command` is the command line for one run, up to the run's name; it runs
 /// in `folder`, and each task's words go to a file in `logs`. Arguments are quoted here.
 pub fn script(name: &str, folder: &str, logs: &str, command: &[String], ids: &[String]) -> String {
     let tasks = ids.len().min(MOST_TASKS);
@@ -23,7 +23,7 @@ pub fn script(name: &str, folder: &str, logs: &str, command: &[String], ids: &[S
          #SBATCH --cpus-per-task=1\n\
          #SBATCH --mem=512M\n\
          #SBATCH --output={logs}/task-%a.log\n\
-         # One run per task; a run that is there is left alone, so the array can be\n\
+         # One run per task; what is done is left alone, so the array can be\n\
          # submitted again after a failure. Partition and time limit: sbatch's arguments.\n\
          set -eu\n\
          runs=(\n",

@@ -1,0 +1,200 @@
+//! What of the published data is here: each batch and each artifact of Table 19 and of the
+//! repository's own list is present, stood in for, or missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_yaml::Value;
+
+use crate::numbers::ledger::published;
+use crate::setup::Campaign;
+use crate::setup::yaml::{self, ConfigError};
+use crate::sim::campaign::jobs;
+use crate::table::{Cell, Column, Row, Table};
+
+use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};
+use super::outputs::Project;
+use super::simulated::SimulatedError;
+
+const TABLES: &str = "paper/published/tables.yaml";
+const ARTIFACTS: &str = "paper/published/artifacts.yaml";
+
+const COLUMNS: &[Column] = &[
+    Column::key("result", ""),
+    Column::key("batch", ""),
+    Column::new("state", ""),
+    Column::new("runs", ""),
+    Column::new("from", ""),
+    Column::new("belongs_at", ""),
+];
+
+/// A published item: what it is, and the paths it has in the original repository.
+struct Item {
+    result: String,
+    paths: Vec<String>,
+}
+
+/// The table: batches of runs first, in the order of `configs/batches.yaml`, then every
+/// other artifact.
+///
+/// # Errors
+/// A published file or a campaign that cannot be used.
+pub fn sources(project: &Project) -> Result<Table, SimulatedError> {
+    let items = items()?;
+    let mut rows = Vec::new();
+    let mut campaigns = Campaigns::default();
+    for batch in &project.batches.batches {
+        rows.push(of_batch(batch, project, &mut campaigns)?);
+    }
+    let pulls: Vec<&String> = project
+        .batches
+        .batches
+        .iter()
+        .flat_map(|batch| &batch.from)
+        .filter_map(|origin| match origin {
+            Origin::Runs(runs) => Some(&runs.runs),
+            Origin::Simulated(_) => None,
+        })
+        .flatten()
+        .collect();
+    let of_a_batch = |path: &str| pulls.iter().any(|glob| glob.trim_end_matches("**") == path);
+    for item in items {
+        for path in &item.paths {
+            if of_a_batch(path) {
+                continue;
+            }
+            let there = exists(path);
+            let state = if there { "present" } else { "missing" };
+            rows.push(Row {
+                key: format!("{}/{path}", item.result),
+                cells: vec![
+                    Cell::text(&item.result),
+                    Cell::Empty,
+                    Cell::text(state),
+                    Cell::Empty,
+                    if there { Cell::text(path) } else { Cell::Empty },
+                    Cell::text(path),
+                ],
+                sources: Vec::new(),
+            });
+        }
+    }
+    Ok(Table {
+        name: "sources".into(),
+        title: "Published data: what is here, what stands in, where the rest belongs".into(),
+        columns: COLUMNS.to_vec(),
+        rows,
+    })
+}
+
+fn of_batch(
+    batch: &Batch,
+    project: &Project,
+    campaigns: &mut Campaigns,
+) -> Result<Row, SimulatedError> {
+    let belongs = match batch.from.first() {
+        Some(Origin::Runs(runs)) => {
+            runs.runs.iter().map(|g| g.trim_end_matches("**")).collect::<Vec<_>>().join(", ")
+        }
+        _ => String::new(),
+    };
+    let (state, runs, from) = match batch.choose(&project.runs) {
+        Chosen::Runs(place, origin, dirs) => {
+            let state = if place == 0 { "present" } else { "stood in for" };
+            (state, Cell::Count(dirs.len() as u64), origin.runs.join(", "))
+        }
+        Chosen::Simulated(_, origin) => {
+            let count = campaigns.count(origin, project)?;
+            let tests = origin.tests.join(", ");
+            let words =
+                format!("{} ({tests}), simulated when asked for", origin.simulate.display());
+            ("stood in for", Cell::Count(count), words)
+        }
+        Chosen::Missing => ("missing", Cell::Count(0), String::new()),
+    };
+    let result =
+        if batch.published.is_empty() { batch.title.clone() } else { batch.published.join(", ") };
+    Ok(Row {
+        key: batch.batch.clone(),
+        cells: vec![
+            Cell::text(result),
+            Cell::text(&batch.batch),
+            Cell::text(state),
+            runs,
+            Cell::text(from),
+            Cell::text(belongs),
+        ],
+        sources: Vec::new(),
+    })
+}
+
+/// Campaigns, each read once.
+#[derive(Default)]
+struct Campaigns(BTreeMap<std::path::PathBuf, Campaign>);
+
+impl Campaigns {
+    fn count(
+        &mut self,
+        origin: &SimulatedOrigin,
+        project: &Project,
+    ) -> Result<u64, SimulatedError> {
+        let path = &origin.simulate;
+        if !self.0.contains_key(path) {
+            self.0.insert(path.clone(), Campaign::load(path)?);
+        }
+        let jobs = jobs(&self.0[path], &project.configs, |options| options)?;
+        Ok(jobs.iter().filter(|job| origin.holds(job)).count() as u64)
+    }
+}
+
+/// Table 19's rows, then the repository's data that no row names.
+fn items() -> Result<Vec<Item>, ConfigError> {
+    let tables = published::tables(Path::new(TABLES))?;
+    let table_19 = tables.into_iter().find(|table| table.id == "table_19");
+    let mut items: Vec<Item> = Vec::new();
+    for row in table_19.map_or_else(Vec::new, |table| table.rows) {
+        let of = |name: &str| row.iter().find(|(field, _)| field == name).map(|(_, v)| v.clone());
+        let paths = match of("paths") {
+            Some(Value::Sequence(paths)) => {
+                paths.iter().filter_map(|p| p.as_str().map(str::to_owned)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let result = of("result").map_or(String::new(), |v| published::shown(&v));
+        items.push(Item { result, paths });
+    }
+    let artifacts: BTreeMap<String, Value> = yaml::load(Path::new(ARTIFACTS))?;
+    let known: BTreeSet<String> = items.iter().flat_map(|item| item.paths.clone()).collect();
+    let data = artifacts.get("data").and_then(Value::as_sequence).cloned().unwrap_or_default();
+    for entry in data {
+        let word = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
+        if let Some(path) = word("path").filter(|path| !known.contains(path)) {
+            items.push(Item { result: word("holds").unwrap_or_default(), paths: vec![path] });
+        }
+    }
+    Ok(items)
+}
+
+/// Whether anything lies where a path or a glob says; a README that keeps the place is not
+/// the data.
+fn exists(path: &str) -> bool {
+    if path.trim_end_matches('/') == "results/nova" {
+        return super::batches::globs(&["results/nova/*/**".to_owned()]).is_ok_and(|set| {
+            walkdir::WalkDir::new("results/nova")
+                .into_iter()
+                .flatten()
+                .any(|e| set.is_match(e.path()))
+        });
+    }
+    let Some(star) = path.find('*') else { return Path::new(path).exists() };
+    let folder = Path::new(&path[..star]).parent().unwrap_or(Path::new(""));
+    let Ok(set) = super::batches::globs(&[path.trim_end_matches('/').to_owned()]) else {
+        return false;
+    };
+    let depth = path.matches('/').count() + 1;
+    walkdir::WalkDir::new(folder)
+        .max_depth(depth)
+        .into_iter()
+        .flatten()
+        .any(|e| set.is_match(e.path()))
+}

@@ -1,0 +1,89 @@
+//! `trapcheck measure`: measure runs, here or as a job array, and keep what was measured.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+use crate::analysis::store::Store;
+use crate::files::write_beside;
+use crate::setup::Configs;
+use crate::slurm::script;
+
+use super::output;
+use super::runs::{self, RunArgs};
+
+/// Measure runs and keep the result, so that a later step only combines
+///
+/// Each run's statistics go to one small file under --cache, named by the hash of what they
+/// were made from. score, verdict and derive take them from there with the same --cache.
+/// Where the runs themselves are too large or too far away, give score or verdict the
+/// folder of kept files instead of the runs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck measure results/nova --cache kept
+  trapcheck measure results/nova --cache kept --slurm jobs && sbatch jobs/measure.sbatch
+  trapcheck score kept                     judge what was measured, without the runs")]
+pub struct Args {
+    #[command(flatten)]
+    runs: RunArgs,
+    /// Write a Slurm job array that measures one run per task to DIR, measure nothing
+    #[arg(long, value_name = "DIR")]
+    slurm: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// No runs, no folder to keep them in, a configuration that cannot be used.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let Some(cache) = &args.runs.cache else {
+        bail!("--cache DIR is missing: where is what was measured to be kept?");
+    };
+    let configs = Configs::load(&args.runs.configs)?;
+    let found = runs::find(&args.runs.paths, &configs)?;
+    if let Some(dir) = &args.slurm {
+        return write_array(args, cache, &found.runs, dir);
+    }
+    let store = args.runs.store(Store::new(&configs));
+    let measured = runs::measure(&store, &found, "measuring");
+    let unusable = measured.iter().filter_map(|m| m.as_ref().err());
+    let unusable = unusable.map(|r| (r.dir.as_path(), r.problems.as_slice()));
+    runs::tell_unusable(unusable, "not measured");
+    let failed = store.not_kept();
+    for error in &failed {
+        eprintln!("problem: not kept: {error}");
+    }
+    let good = measured.iter().filter(|m| m.is_ok()).count();
+    let kept = good - failed.len();
+    output::print(&format!("{kept} of {} runs are kept in {}\n", measured.len(), cache.display()))?;
+    let all = kept == measured.len() && found.problems.is_empty();
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Writes `dir/measure.sbatch`.
+fn write_array(
+    args: &Args,
+    cache: &Path,
+    dirs: &[PathBuf],
+    dir: &Path,
+) -> anyhow::Result<ExitCode> {
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    let words = |path: &Path| path.display().to_string();
+    let program = std::env::current_exe().context("cannot tell where this program lies")?;
+    let mut command = vec![words(&program), "measure".into()];
+    command.extend(["--cache".into(), words(cache)]);
+    command.extend(["--configs".into(), words(&args.runs.configs)]);
+    if args.runs.drop_cut_off {
+        command.push("--drop-cut-off".into());
+    }
+    let folder = std::env::current_dir().context("cannot tell the current folder")?;
+    let logs = dir.canonicalize().with_context(|| format!("cannot find {}", dir.display()))?;
+    let path = dir.join("measure.sbatch");
+    let ids: Vec<String> = dirs.iter().map(|d| words(d)).collect();
+    let text = script("measure", &words(&folder), &words(&logs), &command, &ids);
+    write_beside(&path, text.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    eprintln!("wrote {}: {} runs; submit it with: sbatch {0}", path.display(), ids.len());
+    Ok(ExitCode::SUCCESS)
+}

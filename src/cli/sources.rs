@@ -1,0 +1,55 @@
+//! `trapcheck sources`: which of the published data is here.
+
+use std::process::ExitCode;
+
+use crate::analysis::sources::sources;
+
+use super::output::{self, Format};
+use super::project;
+
+/// Say which published batches of runs are here, which are stood in for by simulated runs,
+/// and where the missing ones belong
+///
+/// Every row of the paper's Table 19, and what else its repository names. results/nova/README.md
+/// says how to put a pull in place.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck sources
+  trapcheck sources --format csv")]
+pub struct Args {
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A configuration or a published file that cannot be used.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let project = project::open()?;
+    let table = sources(&project)?;
+    output::print(&match args.format {
+        Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
+        Format::Csv => table.to_csv(),
+        Format::Table => {
+            let count =
+                |state: &str| table.rows.iter().filter(|row| row.cells[2].print() == state).count();
+            let shown = [
+                ("result", "result"),
+                ("batch", "batch"),
+                ("state", "state"),
+                ("runs", "runs"),
+                ("belongs_at", "belongs at"),
+            ];
+            output::screen(&table, &shown)
+                + &format!(
+                    "\n{} present, {} stood in for by simulated runs, {} missing\n",
+                    count("present"),
+                    count("stood in for"),
+                    count("missing")
+                )
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,71 @@
+//! Only what changed is made again.
+
+use std::fs;
+
+use crate::project::{Project, stderr};
+
+fn derive(project: &Project) -> String {
+    let output = project.trapcheck(&["derive"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn an_analysis_whose_inputs_did_not_change_is_left_alone() {
+    let project = Project::copy();
+    let first = derive(&project);
+    assert!(first.contains("wrote paper/derived/vllm-cpu_runs.csv"), "{first}");
+    assert_eq!(derive(&project), "2 analyses are up to date\n");
+}
+
+#[test]
+fn a_changed_run_a_changed_setting_and_a_changed_output_are_made_again() {
+    let project = Project::copy();
+    derive(&project);
+    let table = project.path("paper/derived/vllm-cpu_runs.csv");
+    let made = fs::read(&table).unwrap();
+
+    fs::write(&table, "changed by hand").unwrap();
+    let said = derive(&project);
+    assert!(
+        said.contains("vllm-cpu_runs.csv") && said.contains("1 analysis is up to date"),
+        "{said}"
+    );
+    assert_eq!(fs::read(&table).unwrap(), made);
+
+    let run =
+        "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_burst/20261129-121107_x1.5_s0";
+    let meta = project.path(run).join("meta.json");
+    fs::write(&meta, fs::read_to_string(&meta).unwrap() + "\n").unwrap();
+    assert!(derive(&project).contains("vllm-cpu_runs.csv"));
+
+    let cell = project.path("configs/cells/vllm-cpu-tiny-30k.yaml");
+    fs::write(&cell, fs::read_to_string(&cell).unwrap() + "# a word\n").unwrap();
+    assert!(!derive(&project).contains("up to date"));
+}
+
+#[test]
+fn a_run_that_is_gone_is_a_change() {
+    let project = Project::copy();
+    derive(&project);
+    let run =
+        "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_burst/20261129-121107_x1.5_s0";
+    fs::remove_dir_all(project.path(run)).unwrap();
+    assert!(derive(&project).contains("vllm-cpu_runs.csv"));
+}
+
+#[test]
+fn every_table_of_a_readable_length_has_markdown_and_latex_of_the_same_cells() {
+    let project = Project::copy();
+    derive(&project);
+    let read = |ending: &str| {
+        fs::read_to_string(project.path(&format!("paper/derived/vllm-cpu_paired_ranges.{ending}")))
+            .unwrap()
+    };
+    let (csv, markdown, latex) = (read("csv"), read("md"), read("tex"));
+    for value in csv.lines().nth(1).unwrap().split(',').filter(|v| !v.is_empty()) {
+        assert!(markdown.contains(value), "{value} in {markdown}");
+        assert!(latex.contains(&value.replace('_', "\\_")), "{value} in {latex}");
+    }
+    assert!(latex.contains("\\toprule") && latex.contains("\\bottomrule"));
+}
