@@ -4,6 +4,7 @@
 
 pub mod calibrate;
 pub mod fill;
+pub mod interval;
 pub mod iteration;
 pub mod trap_check;
 

@@ -6,6 +6,7 @@
 
 pub mod answers;
 pub mod arm_counts;
+pub mod binomial;
 pub mod bins;
 pub mod burst;
 pub mod calibration;
@@ -13,27 +14,38 @@ pub mod cell_calibration;
 pub mod client_cost;
 pub mod closed_curve;
 pub mod cohort;
+pub mod crossing_fit;
 pub mod crossings;
 pub mod cut;
 pub mod detector;
+pub mod doses;
 pub mod edges;
 pub mod fidelity;
 pub mod from_empty;
 pub mod goodput;
 pub mod loop_variables;
+pub mod measured_curve;
 pub mod mirror;
+pub mod model_extras;
 pub mod model_values;
 pub mod open_run;
 pub mod paired;
 pub mod paired_ranges;
 pub mod persistence;
 pub mod plan_model;
+pub mod plug_in;
+pub mod release_estimates;
 pub mod rescue;
+pub mod rule_values;
 pub mod runs;
+pub mod self_similarity;
 pub mod sim_against_engine;
 pub mod theory;
+pub mod token_rates;
 pub mod trap_check;
+pub mod trap_scores;
 pub mod trap_summary;
+pub mod trigger;
 pub mod verdict;
 pub mod verdicts;
 
@@ -45,6 +57,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
+use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
 use crate::rule::Arm;
@@ -250,6 +263,16 @@ fn judged_for_the_paired_test(runs: &[ScoredRun]) -> impl Iterator<Item = &Score
     let with_bound: BTreeSet<_> =
         runs.iter().filter(of_arm).filter(|run| bound(run)).map(kind).collect();
     runs.iter().filter(of_arm).filter(move |run| bound(run) || !with_bound.contains(&kind(run)))
+}
+
+/// Whether something holds, in the words of the output.
+fn holds(held: Option<bool>) -> Cell {
+    held.map_or(Cell::Unknown, |yes| Cell::text(if yes { "yes" } else { "no" }))
+}
+
+/// Whether a run is stuck over its window: its follow-up hit fraction is below the threshold.
+fn stuck(measures: &RunMeasures, below: f64) -> Cell {
+    holds(measures.window.as_ref().and_then(|w| w.follow_up_hits.is_below(below)))
 }
 
 /// What a session of a cell's workload asks for on average.

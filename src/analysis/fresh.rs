@@ -2,8 +2,9 @@
 //! byte, what they were when they were last made.
 //!
 //! Inputs are the program itself, the configuration, the analysis' own file, the published
-//! values, the campaigns it simulates and every file of every run it names. What was made
-//! is noted in the cache folder; without a note, or with another, the analysis is made.
+//! values, the inputs of fills, the campaigns it simulates and every file of every run it
+//! names. What was made is noted in the cache folder; without a note, or with another, the
+//! analysis is made.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::hash::sha256_hex;
 use crate::run::RunFiles;
 use crate::setup::layout::Layout;
 use crate::setup::yaml::ConfigError;
+use crate::table::rule_values::FILLS;
 
 use crate::numbers::ledger::Books;
 
@@ -149,7 +151,8 @@ impl Fresh {
         let mut files = vec![path.to_owned(), PathBuf::from(BATCHES)];
         files.extend(selected.simulated.iter().map(|(campaign, _)| (*campaign).to_owned()));
         files.extend(analysis.fidelity.iter().map(|spec| spec.file.clone()));
-        files.extend(published_files());
+        files.extend(files_in(PUBLISHED));
+        files.extend(files_in(FILLS));
         for file in files.iter().filter(|file| file.is_file()) {
             let source = hashed(file)?;
             listing += &format!("{}  {}\n", source.sha256, source.path.display());
@@ -181,8 +184,8 @@ impl Fresh {
     }
 }
 
-fn published_files() -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(PUBLISHED) else { return Vec::new() };
+fn files_in(folder: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.sort();
     paths

@@ -12,6 +12,7 @@ use crate::setup::{Configs, RegistrationFile};
 use crate::sim::campaign::Job;
 use crate::sim::fidelity::FidelityError;
 use crate::table::Table;
+use crate::table::rule_values::RuleValuesError;
 
 use super::batches::{BATCHES, Batches, Chosen, RunsOrigin, SimulatedOrigin};
 use super::draw;
@@ -58,6 +59,9 @@ pub enum AnalysisError {
     /// A table of the theory could not be made.
     #[error(transparent)]
     Theory(#[from] TheoryTableError),
+    /// The registrations' values could not be listed.
+    #[error(transparent)]
+    RuleValues(#[from] RuleValuesError),
     /// A figure has no input.
     #[error("figure {name}: {error}")]
     NoFigure {

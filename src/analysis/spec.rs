@@ -97,6 +97,8 @@ pub enum TableKind {
     ModelWindows,
     /// 0.5-hit crossings and onsets (Table 20).
     ModelCrossings,
+    /// What the paper says of its models in passing.
+    ModelExtras,
     /// The simulator's predictions of an engine's runs.
     SimAgainstEngine,
     /// The paired test's arms as ranges over seeds (Table 7).
@@ -141,6 +143,26 @@ pub enum TableKind {
     Persistence,
     /// The simulator against its published values.
     Fidelity,
+    /// Every value of every registration, defaults included.
+    RuleValues,
+    /// The plug-in of the realized arrivals against the slope rule (App. B).
+    PlugIn,
+    /// Whether each run's trigger had left (App. D).
+    Trigger,
+    /// How the runs of each dose ended (App. E.6).
+    Doses,
+    /// Pre-set scores of the trap law on the blind tests (App. C).
+    TrapScores,
+    /// Sojourns against arrivals in the trap (App. B).
+    SelfSimilarity,
+    /// Exact intervals from few runs (App. D, E.6).
+    Binomial,
+    /// Half-hit crossings against the pool (App. F).
+    CrossingFit,
+    /// Single-phase estimates of a rescue's release (App. F).
+    ReleaseEstimates,
+    /// Token rates of trapped runs against the round-robin layer (App. E.9).
+    TokenRates,
 }
 
 /// A figure to draw.

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::setup::Configs;
 use crate::setup::registration::Test;
@@ -72,6 +72,7 @@ impl Maker<'_> {
             TableKind::ModelMirror => self.theory.predicted(Prediction::Mirror)?,
             TableKind::ModelWindows => self.theory.predicted(Prediction::Windows)?,
             TableKind::ModelCrossings => self.theory.predicted(Prediction::Crossings)?,
+            TableKind::ModelExtras => self.theory.extras()?,
             TableKind::SimAgainstEngine => {
                 let replay = replay_runs(runs, configs, self.of.registration.as_ref());
                 table::sim_against_engine::table(replay.as_ref())
@@ -117,10 +118,27 @@ impl Maker<'_> {
             }
             TableKind::Persistence => {
                 self.joined("persistence", |v| match &v.registration.registration.test {
-                    Test::Persistence(rule) => Some(table::persistence::table(v, rule)),
+                    Test::Persistence(rule) => {
+                        Some(table::persistence::table(v, rule, self.verdicts()))
+                    }
                     _ => None,
                 })
             }
+            TableKind::RuleValues => {
+                table::rule_values::table(configs, Path::new(table::rule_values::FILLS))?
+            }
+            TableKind::PlugIn => table::plug_in::table(runs),
+            TableKind::Trigger => table::trigger::table(self.verdicts()),
+            TableKind::Doses => table::doses::table(self.verdicts()),
+            TableKind::TrapScores => table::trap_scores::table(self.verdicts(), configs),
+            TableKind::SelfSimilarity => table::self_similarity::table(runs),
+            TableKind::Binomial => table::binomial::table(self.verdicts()),
+            TableKind::CrossingFit => table::crossing_fit::table(runs, configs),
+            TableKind::ReleaseEstimates => {
+                let theories = self.theory.theories()?;
+                table::release_estimates::table(self.verdicts(), runs, theories)
+            }
+            TableKind::TokenRates => table::token_rates::table(runs, self.theory.theories()?),
         })
     }
 

@@ -1,6 +1,7 @@
 //! The theory's tables as part of an analysis: published values are read only to
 //! stand beside ours, and every row is tied to the cells it was computed from.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use crate::model::Theory;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
+use crate::table::model_extras;
 use crate::table::model_values::{self, Compared, Printed};
 use crate::table::theory::{Prediction, PredictionError, predict};
 use crate::table::{Row, Table};
@@ -42,12 +44,12 @@ pub enum TheoryTableError {
 /// Makes the theory's tables; what several of them need is computed once.
 pub struct TheoryTables<'a> {
     configs: &'a Configs,
-    ready: Option<Ready>,
+    theories: OnceCell<BTreeMap<String, Theory>>,
+    ready: OnceCell<Ready>,
 }
 
 struct Ready {
     printed: Printed,
-    theories: BTreeMap<String, Theory>,
     compared: Vec<Compared>,
     sources: Vec<SourceFile>,
 }
@@ -55,14 +57,14 @@ struct Ready {
 impl<'a> TheoryTables<'a> {
     /// For a configuration; nothing is computed yet.
     pub fn new(configs: &'a Configs) -> Self {
-        Self { configs, ready: None }
+        Self { configs, theories: OnceCell::new(), ready: OnceCell::new() }
     }
 
     /// Every published model value beside ours.
     ///
     /// # Errors
     /// A published file or a cell that cannot be used.
-    pub fn values(&mut self) -> Result<Table, TheoryTableError> {
+    pub fn values(&self) -> Result<Table, TheoryTableError> {
         let ready = self.ready()?;
         Ok(ready.with_sources(model_values::table(&ready.compared)))
     }
@@ -71,7 +73,7 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// As [`Self::values`].
-    pub fn summary(&mut self) -> Result<Table, TheoryTableError> {
+    pub fn summary(&self) -> Result<Table, TheoryTableError> {
         let ready = self.ready()?;
         Ok(ready.with_sources(model_values::summary(&ready.compared)))
     }
@@ -80,22 +82,43 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// As [`Self::values`], or a model without an answer.
-    pub fn predicted(&mut self, which: Prediction) -> Result<Table, TheoryTableError> {
+    pub fn predicted(&self, which: Prediction) -> Result<Table, TheoryTableError> {
         let ready = self.ready()?;
-        Ok(ready.with_sources(predict(which, &ready.theories, &ready.printed)?))
+        Ok(ready.with_sources(predict(which, self.theories()?, &ready.printed)?))
     }
 
-    fn ready(&mut self) -> Result<&Ready, TheoryTableError> {
-        let ready = match self.ready.take() {
-            Some(ready) => ready,
-            None => Ready::read(self.configs)?,
-        };
-        Ok(self.ready.insert(ready))
+    /// What is said of the models in passing.
+    ///
+    /// # Errors
+    /// As [`Self::values`], or a model without an answer.
+    pub fn extras(&self) -> Result<Table, TheoryTableError> {
+        Ok(self.ready()?.with_sources(model_extras::table(self.theories()?)?))
+    }
+
+    /// Every cell's models.
+    ///
+    /// # Errors
+    /// A cell that cannot be solved.
+    pub fn theories(&self) -> Result<&BTreeMap<String, Theory>, TheoryTableError> {
+        if let Some(theories) = self.theories.get() {
+            return Ok(theories);
+        }
+        let theories = model_values::solve(self.configs)
+            .map_err(|e| TheoryTableError::Unsolved(e.to_string()))?;
+        Ok(self.theories.get_or_init(|| theories))
+    }
+
+    fn ready(&self) -> Result<&Ready, TheoryTableError> {
+        if let Some(ready) = self.ready.get() {
+            return Ok(ready);
+        }
+        let ready = Ready::read(self.theories()?)?;
+        Ok(self.ready.get_or_init(|| ready))
     }
 }
 
 impl Ready {
-    fn read(configs: &Configs) -> Result<Self, TheoryTableError> {
+    fn read(theories: &BTreeMap<String, Theory>) -> Result<Self, TheoryTableError> {
         let dir = Path::new(PUBLISHED);
         let read = |name: &str| -> Result<(String, SourceFile), TheoryTableError> {
             let path = dir.join(name);
@@ -114,9 +137,7 @@ impl Ready {
         let printed = Printed::parse(&cells, &tables).map_err(|e| wrong("", e.to_string()))?;
         let published =
             model_values::parse(&values).map_err(|e| wrong("model_values.json", e.to_string()))?;
-        let theories =
-            model_values::solve(configs).map_err(|e| TheoryTableError::Unsolved(e.to_string()))?;
-        let compared = model_values::compare(&published, &theories, &printed);
+        let compared = model_values::compare(&published, theories, &printed);
         let mut sources = vec![cells_source, tables_source, values_source];
         for theory in theories.values() {
             let file = |kind: &str, name: &str| format!("configs/{kind}/{name}.yaml");
@@ -125,7 +146,7 @@ impl Ready {
         }
         sources.sort();
         sources.dedup();
-        Ok(Self { printed, theories, compared, sources })
+        Ok(Self { printed, compared, sources })
     }
 
     fn with_sources(&self, table: Table) -> Table {

@@ -34,6 +34,7 @@ use evidence::Evidence;
 
 pub use decide::role;
 pub use evidence::Role;
+pub use trap::trapped_run;
 
 /// Why a registration cannot be asked.
 #[derive(Debug, thiserror::Error)]

@@ -69,7 +69,13 @@ fn meta(arm: &str) -> Meta {
     }
 }
 
-fn session(id: &str, kind: Kind, arrives: f64, ends: Option<f64>, turns: u64) -> Session {
+pub(super) fn session(
+    id: &str,
+    kind: Kind,
+    arrives: f64,
+    ends: Option<f64>,
+    turns: u64,
+) -> Session {
     Session {
         id: id.into(),
         kind,
@@ -85,7 +91,7 @@ fn session(id: &str, kind: Kind, arrives: f64, ends: Option<f64>, turns: u64) ->
     }
 }
 
-fn turn(session: u32, number: u64, from: f64, to: f64, cached: Option<u64>) -> Turn {
+pub(super) fn turn(session: u32, number: u64, from: f64, to: f64, cached: Option<u64>) -> Turn {
     Turn {
         session: SessionIndex(session),
         number,
@@ -117,7 +123,7 @@ fn run(arm: &str, sessions: Vec<Session>, turns: Vec<Turn>) -> Run {
 
 /// Session 0: [0, 70), turns end at 10, 50 (hit) and 70 (miss). Session 1, of the
 /// burst: from 10 on, turns end at 60 (first), 90 (hit). Session 2 arrives at 80.
-fn by_hand() -> Run {
+pub(super) fn by_hand() -> Run {
     run(
         "burst",
         vec![

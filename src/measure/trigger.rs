@@ -25,6 +25,8 @@ pub struct TriggerMeasures {
     pub before_end_s: Option<f64>,
     /// Hits of the turns that completed after it left.
     pub turns_after: Option<Share>,
+    /// From when it left to the last of those hits, s; `None` where there is none.
+    pub last_hit_after_s: Option<f64>,
 }
 
 /// Measures it: the burst's sessions, or the sessions with a slowed tool call.
@@ -46,13 +48,17 @@ pub fn trigger(run: &Run, dose: Dose) -> Option<TriggerMeasures> {
         .then(|| sessions.iter().filter_map(|i| run.sessions[i.at()].t_end_s).fold(0.0, f64::max));
     let after = |left: f64| {
         let mut share = Share::default();
-        for turn in &run.turns {
-            if turn.status == TurnStatus::Ok && turn.t_end_s.is_some_and(|t| t > left) {
-                share.count(is_hit(turn));
+        let mut last_hit_s = None;
+        for turn in run.turns.iter().filter(|turn| turn.status == TurnStatus::Ok) {
+            let Some(end_s) = turn.t_end_s.filter(|t| *t > left) else { continue };
+            share.count(is_hit(turn));
+            if is_hit(turn) == Some(true) {
+                last_hit_s = Some(last_hit_s.unwrap_or(end_s).max(end_s));
             }
         }
-        share
+        (share, last_hit_s.map(|t| t - left))
     };
+    let afterwards = last_left_s.map(after);
     let in_system = |s: &&crate::run::Session| s.was_in_system() && s.t_end_s.is_none();
     Some(TriggerMeasures {
         sessions: sessions.len() as u64,
@@ -60,6 +66,34 @@ pub fn trigger(run: &Run, dose: Dose) -> Option<TriggerMeasures> {
         all_at_end: run.sessions.iter().filter(in_system).count() as u64,
         last_left_s,
         before_end_s: last_left_s.map(|t| run.meta.duration_s - t),
-        turns_after: last_left_s.map(after),
+        turns_after: afterwards.map(|(share, _)| share),
+        last_hit_after_s: afterwards.and_then(|(_, s)| s),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{by_hand, session, turn};
+    use super::*;
+
+    #[test]
+    fn a_trigger_that_is_present_at_the_end_has_no_time_after_it() {
+        let found = trigger(&by_hand(), Dose::BurstSessions).unwrap();
+        assert_eq!((found.sessions, found.present_at_end, found.all_at_end), (1, 1, 2));
+        assert_eq!((found.turns_after, found.last_hit_after_s), (None, None));
+    }
+
+    #[test]
+    fn the_turns_after_it_left_and_the_last_hit_among_them_are_counted_from_there() {
+        let mut run = by_hand();
+        // The burst's session leaves at 60: turns end at 70 (miss) and 90 (hit) after it.
+        run.sessions[1] = session("0", Kind::Burst, 10.0, Some(60.0), 1);
+        run.turns[4] = turn(0, 4, 80.0, 90.0, Some(400));
+        let found = trigger(&run, Dose::BurstSessions).unwrap();
+        assert_eq!((found.present_at_end, found.before_end_s), (0, Some(40.0)));
+        assert_eq!(found.turns_after, Some(Share { hits: 1, misses: 1, unknown: 0 }));
+        assert_eq!(found.last_hit_after_s, Some(30.0));
+        run.turns[4].cached_tokens = Some(0);
+        assert_eq!(trigger(&run, Dose::BurstSessions).unwrap().last_hit_after_s, None);
+    }
 }

@@ -11,6 +11,7 @@ mod march;
 pub mod orbit;
 pub mod plan;
 pub mod sojourn;
+pub mod think;
 pub mod trajectory;
 
 pub use arrivals::Arrivals;

@@ -79,6 +79,7 @@ mod tests {
             last_left_s: (present == 0).then_some(4719.0),
             before_end_s: (present == 0).then_some(3981.0),
             turns_after: (present == 0).then_some(Share { hits, misses, unknown }),
+            last_hit_after_s: None,
         };
         judge(Some(true), Some(&trigger)).label
     }
@@ -103,6 +104,7 @@ mod tests {
             last_left_s: Some(1.0),
             before_end_s: Some(1.0),
             turns_after: Some(Share { hits: 0, misses: 9, unknown: 0 }),
+            last_hit_after_s: None,
         };
         assert_eq!(judge(Some(false), Some(&gone)).label, "NOT STUCK");
         assert_eq!(judge(None, Some(&gone)).label, "UNMEASURABLE");

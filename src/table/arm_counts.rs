@@ -13,6 +13,7 @@ const COLUMNS: &[Column] = &[
     Column::key("cell", ""),
     Column::key("source", ""),
     Column::key("arm", ""),
+    Column::key("test", ""),
     Column::new("runs", "runs"),
     Column::new("trapped", "runs"),
     Column::new("recovered", "runs"),
@@ -24,6 +25,9 @@ const COLUMNS: &[Column] = &[
     Column::new("seeds_compared", "seeds"),
     Column::new("sign_test_p", ""),
 ];
+
+/// The test whose runs are counted. Other tests have runs of these arms too.
+const TEST: &str = "paired";
 
 /// The table, a row per cell, source and arm over all rates.
 pub fn table(runs: &[ScoredRun]) -> Table {
@@ -96,6 +100,7 @@ fn row(cell: &str, source: &str, arm: Arm, runs: &[&ScoredRun], signs: Option<(u
             Cell::text(cell),
             Cell::text(source),
             Cell::text(arm.word()),
+            Cell::text(TEST),
             Cell::Count(runs.len() as u64),
             count(State::Trapped),
             count(State::Recovered),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::analysis::ScoredRun;
 use crate::measure::{WindowMeasures, stats};
 use crate::rule::crossing;
+use crate::run::SourceFile;
 use crate::setup::Configs;
 
 use super::{Cell, Column, Row, Table, session_means};
@@ -52,8 +53,41 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     }
 }
 
-/// lambda_ref of a cell, sessions/s: turns-based and completed.
-fn reference(runs: &[ScoredRun], cell: &str, source: &str, configs: &Configs) -> Option<[f64; 2]> {
+/// A cell's measured half-hit crossing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HalfHit {
+    /// The cell.
+    pub cell: String,
+    /// Where its runs come from: `engine` or `simulator`.
+    pub source: &'static str,
+    /// The population at which half of the turns hit, sessions.
+    pub sessions: f64,
+    /// The files it was read from.
+    pub sources: Vec<SourceFile>,
+}
+
+/// The half-hit crossing of every cell whose closed runs pass it.
+pub fn half_hit_crossings(runs: &[ScoredRun], configs: &Configs) -> Vec<HalfHit> {
+    let mut groups: BTreeMap<(&str, &'static str), Vec<&ScoredRun>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
+        groups.entry((&run.meta.cell, run.meta.source.word())).or_default().push(run);
+    }
+    let found = |((cell, source), closed): (&(&str, &'static str), &Vec<&ScoredRun>)| {
+        let points = points(closed, session_means(configs, cell)?.mean_turns);
+        let curve: Vec<(f64, f64)> =
+            points.iter().filter_map(|(n, p)| Some((*n as f64, p.hits?))).collect();
+        Some(HalfHit {
+            cell: (*cell).to_owned(),
+            source,
+            sessions: crossing::crossing(&curve, 0.5)?,
+            sources: closed.iter().flat_map(|run| run.sources.clone()).collect(),
+        })
+    };
+    groups.iter().filter_map(found).collect()
+}
+
+/// The turns-based lambda_ref of a cell, sessions/s: the unit of both peak ratios (Table 13).
+fn reference(runs: &[ScoredRun], cell: &str, source: &str, configs: &Configs) -> Option<f64> {
     let turns = session_means(configs, cell)?.mean_turns;
     let own: Vec<&ScoredRun> = runs
         .iter()
@@ -65,14 +99,8 @@ fn reference(runs: &[ScoredRun], cell: &str, source: &str, configs: &Configs) ->
         .filter(|run| run.meta.population == least)
         .filter_map(|run| run.measures.window.as_ref())
         .collect();
-    let mean = |of: &dyn Fn(&WindowMeasures) -> f64| {
-        stats::mean(&windows.iter().map(|w| of(w)).collect::<Vec<_>>())
-    };
-    let filed = configs.of_cell(cell)?.0.lambda_ref_per_s;
-    Some([
-        mean(&|w| w.turns_per_s / turns).unwrap_or(filed),
-        mean(&|w| w.completions_per_s).unwrap_or(filed),
-    ])
+    let measured = stats::mean(&windows.iter().map(|w| w.turns_per_s / turns).collect::<Vec<_>>());
+    Some(measured.unwrap_or(configs.of_cell(cell)?.0.lambda_ref_per_s))
 }
 
 struct Point {
@@ -82,22 +110,8 @@ struct Point {
     token_hits: Option<f64>,
 }
 
-fn row(
-    key: &[&str; 2],
-    closed: &[&ScoredRun],
-    [ref_turns, ref_completed]: [f64; 2],
-    configs: &Configs,
-) -> Option<Row> {
-    let turns = session_means(configs, key[0])?.mean_turns;
-    let mut by_population: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
-    for run in closed {
-        let Some((n, window)) = run.meta.population.zip(run.measures.window.as_ref()) else {
-            continue;
-        };
-        by_population.entry(n).or_default().push(window);
-    }
-    let points: BTreeMap<u64, Point> =
-        by_population.iter().map(|(n, windows)| (*n, point(windows, turns))).collect();
+fn row(key: &[&str; 2], closed: &[&ScoredRun], ref_turns: f64, configs: &Configs) -> Option<Row> {
+    let points = points(closed, session_means(configs, key[0])?.mean_turns);
     let crossing_of = |of: &dyn Fn(&Point) -> Option<f64>| {
         let curve: Vec<(f64, f64)> =
             points.iter().filter_map(|(n, p)| Some((*n as f64, of(p)?))).collect();
@@ -125,7 +139,7 @@ fn row(
         Cell::Number(peak.turns_based_per_s, 4),
         Cell::Number(completed, 4),
         Cell::Number(peak.turns_based_per_s / ref_turns, 2),
-        Cell::Number(completed / ref_completed, 2),
+        Cell::Number(completed / ref_turns, 2),
         cap.map_or(Cell::Unknown, Cell::Count),
         Cell::Count(*largest_n),
         Cell::Number(largest.turns_based_per_s / peak.turns_based_per_s, 3),
@@ -135,6 +149,17 @@ fn row(
     ]);
     let sources = closed.iter().flat_map(|run| run.sources.clone()).collect();
     Some(Row { key: key.join("/"), cells, sources })
+}
+
+/// A curve by population, each the mean over its runs.
+fn points(closed: &[&ScoredRun], mean_turns: f64) -> BTreeMap<u64, Point> {
+    let mut by_population: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
+    for run in closed {
+        if let Some((n, window)) = run.meta.population.zip(run.measures.window.as_ref()) {
+            by_population.entry(n).or_default().push(window);
+        }
+    }
+    by_population.iter().map(|(n, windows)| (*n, point(windows, mean_turns))).collect()
 }
 
 /// One population: means over its runs.

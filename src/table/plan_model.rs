@@ -2,9 +2,9 @@
 
 use crate::analysis::ScoredRun;
 use crate::law::trap_check::model_f;
-use crate::model::ModelError;
 use crate::model::fluid::plan::{self, PlanRun, PlannedSession};
-use crate::setup::Configs;
+use crate::model::{ModelError, SessionMeans};
+use crate::setup::{Configs, Span};
 
 /// Why model F cannot serve a run's plan.
 #[derive(Debug, thiserror::Error)]
@@ -38,4 +38,17 @@ pub fn serve(run: &ScoredRun, configs: &Configs) -> Result<PlanRun, PlanModelErr
         .map(|a| PlannedSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
         .collect();
     Ok(plan::serve(&model, &plan, run.meta.horizon_s)?)
+}
+
+/// Mean prompt of the turns that model F completes in `span`, tokens. `None` where it
+/// completes none, or the cell is not configured.
+pub fn mean_prompt_tokens(
+    served: &PlanRun,
+    run: &ScoredRun,
+    span: Span,
+    configs: &Configs,
+) -> Option<f64> {
+    let (_, workload, _) = configs.of_cell(&run.meta.cell)?;
+    let prompts = SessionMeans::of(workload).prompt_tokens;
+    served.served_mean(span.start_s, span.end_s, &prompts)
 }

@@ -87,7 +87,7 @@ fn identity(run: &ScoredRun, key: &str) -> Vec<Cell> {
 }
 
 /// The clause's threshold on the backlog slope, where the run is judged.
-fn slope_threshold(run: &ScoredRun) -> Option<f64> {
+pub(super) fn slope_threshold(run: &ScoredRun) -> Option<f64> {
     let clause = run.state.as_ref()?.trapped.iter().find(|c| c.quantity == "backlog slope")?;
     match clause.needs {
         crate::rule::Comparison::Above(threshold) => Some(threshold),

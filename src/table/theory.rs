@@ -137,6 +137,7 @@ pub fn corollary_3(
     use crate::model::fluid::cut::{Fate, fate};
     let columns = vec![
         Column::key("cut_to_over_lambda_miss", "lambda_miss"),
+        column("cut_at_s", "s"),
         column("backlog_at_cut_sessions", "sessions"),
         column("lowest_backlog_sessions", "sessions"),
         column("dip_percent", "%"),
@@ -160,6 +161,7 @@ pub fn corollary_3(
         };
         let cells = vec![
             Cell::Number(*cut, 2),
+            Cell::Number(cut_s, 0),
             Cell::Number(before, 1),
             Cell::Number(lowest, 1),
             Cell::Number(100.0 * (lowest / before - 1.0), 1),

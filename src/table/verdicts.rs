@@ -13,6 +13,7 @@ const VERDICTS: &[Column] = &[
     Column::key("cell", ""),
     Column::key("source", ""),
     Column::key("group", ""),
+    Column::key("rate_multiple", "lambda_ref"),
     Column::new("verdict", ""),
     Column::new("because", ""),
     Column::new("decisive", ""),
@@ -48,6 +49,7 @@ fn rows(verdict: &Verdict) -> Vec<Row> {
                 Cell::text(&registration.cell),
                 Cell::text(&verdict.sources),
                 if i == 0 { Cell::Empty } else { cell(row, "group") },
+                Cell::optional(rate_of(&cell(row, "group").print()), 2),
                 cell(row, "verdict"),
                 cell(row, "because"),
                 cell(row, "decisive"),
@@ -61,6 +63,11 @@ fn rows(verdict: &Verdict) -> Vec<Row> {
             sources: row.sources.clone(),
         })
         .collect()
+}
+
+/// The rate of a group that is one: `rate 1.35`.
+fn rate_of(group: &str) -> Option<f64> {
+    group.strip_prefix("rate ")?.parse().ok()
 }
 
 fn counted(verdict: &Verdict) -> impl Iterator<Item = &VerdictRun> {
@@ -164,4 +171,16 @@ pub fn clauses(verdicts: &[Verdict]) -> Table {
 
 fn key(verdict: &Verdict, run: &VerdictRun) -> String {
     format!("{}/{}", verdict.registration.registration.name, run.dir.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_has_a_rate_only_where_it_is_one() {
+        assert_eq!(rate_of("rate 1.35"), Some(1.35));
+        assert_eq!(rate_of("toolslow rate 1.35"), None);
+        assert_eq!(rate_of("rate to come"), None);
+    }
 }

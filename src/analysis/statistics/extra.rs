@@ -184,7 +184,7 @@ pub fn extra(
             }
         }
         Test::Persistence(rule) => {
-            let from_s = trigger_start(treatment, protocol);
+            let from_s = trigger_start(&run.meta.arm, treatment, protocol);
             // What is seen after an intervention says nothing about the trap itself.
             let until_s = intervention(run, treatment).unwrap_or(f64::INFINITY);
             let windows = follow_up_hits(run, from_s, rule.window_s, rule.step_s);
@@ -197,9 +197,11 @@ pub fn extra(
     }
 }
 
-/// When what may have caused a trap began: the burst, or the first slowed tool call.
-fn trigger_start(treatment: &Treatment, protocol: &Protocol) -> f64 {
+/// When what may have caused a trap began: the burst, the first slowed tool call, or the
+/// start of a run from empty.
+fn trigger_start(arm: &str, treatment: &Treatment, protocol: &Protocol) -> f64 {
     match treatment.slowed {
+        _ if arm == "e0b" => 0.0,
         Some(slowed) if treatment.burst_sessions == 0 => slowed.span_s.start_s,
         _ => protocol.paired.burst.start_s,
     }

@@ -78,7 +78,7 @@ pub fn mechanism(rule: &MechanismTest, context: &Context<'_>, evidence: &[Eviden
     judged
 }
 
-/// D5 over every run with a trigger.
+/// D5 over every run with a trigger; from-empty runs are labelled and not counted.
 pub fn persistence(rule: &PersistenceTest, evidence: &[Evidence]) -> Judged {
     let life = |e: &Evidence| match &e.extra {
         Extra::Rolling(windows) => Some(persistence::life(windows, rule)),
@@ -86,7 +86,8 @@ pub fn persistence(rule: &PersistenceTest, evidence: &[Evidence]) -> Judged {
     };
     let mut judged =
         Judged::labelled(evidence, |e| life(e).map(|life| persistence::judge(&life, rule)));
-    let lives: Vec<TrapLife> = evidence.iter().filter(|e| e.counts()).filter_map(life).collect();
+    let subject = |e: &&Evidence| e.counts() && e.role == Role::Subject;
+    let lives: Vec<TrapLife> = evidence.iter().filter(subject).filter_map(life).collect();
     judged.outcome = persistence::decide(&lives, rule);
     judged
 }

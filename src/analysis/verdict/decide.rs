@@ -113,6 +113,9 @@ pub fn role(
             subject(open && (test.arms.is_empty() || test.arms.iter().any(|a| a == arm)))
         }
         Test::QueueLimit(_) => subject(arm == "burst"),
+        // A from-empty run has no trigger: how long its trap lasts is reported beside the
+        // others, and not counted among them (App. D).
+        Test::Persistence(_) if arm == "e0b" => Role::Control,
         Test::Persistence(_) => {
             subject(open && (treatment.burst_sessions > 0 || treatment.slowed.is_some()))
         }

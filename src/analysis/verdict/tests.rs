@@ -263,6 +263,14 @@ fn what_is_made_after_the_outcome_is_never_decisive() {
         verdict.outcome.word
     };
     assert_eq!(word("persistence"), "NO ESCAPE");
+    // A run from empty is labelled beside them: its end would be an escape if it counted.
+    let mut with_from_empty = runs.clone();
+    let fades = Some(Span::new(300.0, 1500.0));
+    with_from_empty.push(MadeUp { trapped: fades, duration_s: 3000.0, ..MadeUp::new("e0b", 0) });
+    let verdict = judged("persistence", &with_from_empty);
+    let beside = verdict.runs.last().unwrap();
+    assert_eq!((beside.role, verdict.outcome.word.as_str()), ("control", "NO ESCAPE"));
+    assert_eq!(beside.labelled.as_ref().unwrap().label, "ESCAPED");
     assert_eq!(word("trigger-burst"), "OUTLIVES");
     let goodput = judged("goodput", &runs);
     assert_eq!(goodput.outcome.groups[1].verdict, "100.0 % to 100.0 %", "{:?}", goodput.outcome);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analysis::statistics::RunStatistics;
 use crate::analysis::statistics::extra::Extra;
 use crate::law::trap_check::model_f;
 use crate::model::fifo::Regime;
@@ -12,10 +13,11 @@ use crate::rule::rescue::{
     self as rescue_rule, PairedIdentity, RescueLabel, RescueSeed, decide as decide_rescue,
 };
 use crate::rule::trap_law::{self, TrappedRun};
-use crate::rule::{Labelled, Outcome};
+use crate::rule::{Labelled, Load, Outcome};
 use crate::setup::registration::rescue::RescueTest;
 use crate::setup::registration::test::Endpoints;
 use crate::setup::registration::trap::{CutTest, MirrorPrediction, MirrorTest, TrapLawTest};
+use crate::setup::{Cell, PairedThresholds, Workload};
 
 use super::Context;
 use super::decide::{Judged, endpoint_label, placed};
@@ -291,6 +293,34 @@ fn mirror_notes(
     notes
 }
 
+/// What a stuck run did over its window, and what model F says of it at its load.
+///
+/// # Errors
+/// Why there is nothing to compare, in words.
+pub fn trapped_run(
+    run: &RunStatistics,
+    load: Load,
+    rule: &PairedThresholds,
+    cell: &Cell,
+    workload: &Workload,
+) -> Result<TrappedRun, String> {
+    let window = run.measures.window.as_ref().ok_or("it ended before its window did")?;
+    let (model, prompts) = model_f(cell, workload).map_err(|e| e.to_string())?;
+    let Regime::Trapped(trap) = model.at(load.lambda_per_s).map_err(|e| e.to_string())? else {
+        return Err("model F drains at this load".into());
+    };
+    let excess = load.lambda_per_s - load.lambda_ref_per_s;
+    Ok(TrappedRun {
+        prompt_tokens: (window.mean_prompt_tokens, trap.served_mean(&prompts)),
+        gap_slope: (window.gap_slope, trap.gamma),
+        completions_per_s: (window.completions_per_s, trap.completions_per_s),
+        backlog_slope_per_s: (window.backlog_slope_per_s, trap.alpha_per_s),
+        realized_per_s: window.base_arrivals_per_s,
+        lambda_ref_per_s: load.lambda_ref_per_s,
+        slope_threshold_per_s: rule.slope_factor * excess,
+    })
+}
+
 /// S1 to S5 over the stuck runs, a group per rate.
 pub fn trap_law(rule: &TrapLawTest, context: &Context<'_>, evidence: &[Evidence]) -> Judged {
     let registration = &context.file.registration;
@@ -299,23 +329,8 @@ pub fn trap_law(rule: &TrapLawTest, context: &Context<'_>, evidence: &[Evidence]
         window.follow_up_hits.is_below(registration.rule.stuck_follow_up_hit_below)
     };
     let trapped = |e: &Evidence| -> Result<TrappedRun, String> {
-        let (window, load) =
-            e.measures.window.as_ref().zip(e.load).ok_or("it ended before its window did")?;
-        let (model, prompts) =
-            model_f(context.cell, context.workload).map_err(|e| e.to_string())?;
-        let Regime::Trapped(trap) = model.at(load.lambda_per_s).map_err(|e| e.to_string())? else {
-            return Err("model F drains at this load".into());
-        };
-        let excess = load.lambda_per_s - load.lambda_ref_per_s;
-        Ok(TrappedRun {
-            prompt_tokens: (window.mean_prompt_tokens, trap.served_mean(&prompts)),
-            gap_slope: (window.gap_slope, trap.gamma),
-            completions_per_s: (window.completions_per_s, trap.completions_per_s),
-            backlog_slope_per_s: (window.backlog_slope_per_s, trap.alpha_per_s),
-            realized_per_s: window.base_arrivals_per_s,
-            lambda_ref_per_s: load.lambda_ref_per_s,
-            slope_threshold_per_s: registration.rule.slope_factor * excess,
-        })
+        let load = e.load.ok_or("it ended before its window did")?;
+        trapped_run(e, load, &registration.rule, context.cell, context.workload)
     };
     let mut judged = Judged::labelled(evidence, |e| match stuck(e) {
         None => Some(Labelled::unmeasurable("whether it is stuck cannot be told")),

@@ -126,6 +126,15 @@ impl PlanRun {
         turns
     }
 
+    /// A per-turn quantity averaged over the turns completed in `[from_s, to_s)`: with
+    /// prompts, the mean served prompt. `None` where none completes.
+    pub fn served_mean(&self, from_s: f64, to_s: f64, per_turn: &[f64]) -> Option<f64> {
+        let turns = self.turns_completed(from_s, to_s);
+        let count: usize = turns.iter().sum();
+        let total: f64 = turns.iter().zip(per_turn).map(|(n, x)| *n as f64 * x).sum();
+        (count > 0).then(|| total / count as f64)
+    }
+
     /// Least-squares slope of bin means of the backlog over `[from_s, to_s)`, in sessions/s
     /// (App. E.5: 10 s bins). Each bin mean is exact.
     pub fn backlog_slope_per_s(&self, from_s: f64, to_s: f64, bin_s: f64) -> f64 {
@@ -152,10 +161,17 @@ impl PlanRun {
     /// The time by which half of the chosen sessions have completed: with a burst's sessions,
     /// the wave of App. C. `None` when fewer than half complete.
     pub fn median_completion_s(&self, chosen: impl Fn(usize) -> bool) -> Option<f64> {
+        self.completed_by_s(0.5, chosen)
+    }
+
+    /// The time by which a share of the chosen sessions have completed. `None` when fewer
+    /// complete.
+    pub fn completed_by_s(&self, share: f64, chosen: impl Fn(usize) -> bool) -> Option<f64> {
         let of_chosen = || self.ends_s.iter().enumerate().filter(|(i, _)| chosen(*i));
         let mut ends: Vec<f64> = of_chosen().filter_map(|(_, end)| *end).collect();
         ends.sort_by(f64::total_cmp);
-        ends.get((of_chosen().count().checked_sub(1)?) / 2).copied()
+        let count = libm::ceil(share * of_chosen().count() as f64) as usize;
+        ends.get(count.checked_sub(1)?).copied()
     }
 
     fn present(&self, time_s: f64) -> impl Iterator<Item = usize> + '_ {
@@ -254,6 +270,11 @@ mod tests {
         assert_eq!(run.mean_backlog(0.0, 4.0), (4.0 + 1.5) / 4.0);
         assert_eq!(run.median_completion_s(|_| true), Some(4.0));
         assert_eq!(run.median_completion_s(|_| false), None);
+        let by = |share| run.completed_by_s(share, |_| true);
+        assert_eq!([by(0.25), by(0.75), by(1.0)], [Some(2.0), Some(10.0), Some(10.0)]);
+        // Turns 1, 1 and 2 complete by 5 s.
+        assert_eq!(run.served_mean(0.0, 5.0, &[10.0, 40.0]), Some(20.0));
+        assert_eq!(run.served_mean(20.0, 30.0, &[10.0, 40.0]), None);
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! The heuristic layers (App. E.3, E.5, E.6, E.7, E.9, E.10, Tables 10, 11, 13).
 
 use super::question::{Answer, Question, Unanswered};
-use crate::model::Theory;
 use crate::model::cost::speed::all_miss_tokens_per_s;
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
-use crate::model::curve::layers::h4::{Rescue, release};
+use crate::model::curve::layers::h4::{Release, Rescue, release};
 use crate::model::curve::layers::rr::{WindowMeans, window_means};
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::fluid::Arrivals;
 use crate::model::fluid::cut::BurstProtocol;
 use crate::model::numeric::dot;
+use crate::model::{ModelError, Theory};
 
 /// How long a from-empty run lasts (App. E.3).
 const FROM_EMPTY_S: f64 = 3000.0;
@@ -38,7 +38,9 @@ pub(super) fn answer(q: &Question) -> Option<Answer> {
             round_robin(q).and_then(|rr| Ok(rr.cycle_tokens / q.theory()?.cell.pool_tokens as f64))
         }
         "RR trapped backlog" => round_robin(q).map(|rr| rr.backlog),
-        "RR token ratio to the n=32 rate" => token_ratio(q),
+        "RR token ratio to the n=32 rate" => {
+            q.theory().and_then(|theory| Ok(token_ratio(theory, q.rate_per_s()?)?))
+        }
         "H4 release time (s)" => release_time(q),
         _ if quantity.starts_with("H2 escape probability within ") => escape(q),
         _ if quantity.starts_with("H3 stuck probability, burst ") => with_basin(q, |b| {
@@ -106,18 +108,25 @@ fn basin_1(basin: &BurstBasin) -> f64 {
 }
 
 fn round_robin(q: &Question) -> Result<WindowMeans, Unanswered> {
-    let (theory, lambda) = (q.theory()?, q.rate_per_s()?);
+    Ok(in_the_window(q.theory()?, q.rate_per_s()?)?)
+}
+
+/// The processor-sharing round robin over the registered window, after the burst.
+fn in_the_window(theory: &Theory, lambda: f64) -> Result<WindowMeans, ModelError> {
     let burst = BurstProtocol::of(theory.paired.burst, 0.0);
     let arrivals = Arrivals::constant(lambda)
         .and_then(|rates| rates.with_burst(burst.burst_s, burst.length_s, burst.sessions))?;
     let footprints = &theory.means.footprint_tokens;
-    Ok(window_means(&theory.model_f, &arrivals, burst.burst_s, footprints, WINDOW_S)?)
+    window_means(&theory.model_f, &arrivals, burst.burst_s, footprints, WINDOW_S)
 }
 
-/// Prompt tokens per second of the round robin over the model's cache-off rate.
-fn token_ratio(q: &Question) -> Answer {
-    let theory = q.theory()?;
-    let by_turn = round_robin(q)?.by_turn;
+/// Prompt tokens per second of the round robin at a rate over the model's cache-off rate
+/// (App. E.9).
+///
+/// # Errors
+/// A rate that is not positive, or a cell without iteration costs.
+pub fn token_ratio(theory: &Theory, lambda_per_s: f64) -> Result<f64, ModelError> {
+    let by_turn = in_the_window(theory, lambda_per_s)?.by_turn;
     let tokens =
         dot(&by_turn, &theory.means.prompt_tokens) / dot(&by_turn, theory.model_f.costs_s());
     let speed = theory.all_miss.speed;
@@ -125,17 +134,32 @@ fn token_ratio(q: &Question) -> Answer {
 }
 
 fn release_time(q: &Question) -> Answer {
-    let (theory, lambda) = (q.theory()?, q.rate_per_s()?);
-    let (_, cap, engage_s) = *RESCUES
-        .iter()
-        .find(|(cell, ..)| Some(*cell) == q.subject.cell)
+    let rescue = registered_rescue(q.theory()?)
         .ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
-    let fluid = theory.burst(lambda).run(&theory.model_f, lambda, &[], engage_s + 1.0)?;
-    let rescue = Rescue { engage_s, cap, hold_s: HOLD_S };
-    let waiting = fluid.pending(engage_s);
-    let released =
-        release(theory.curve()?, &theory.cell, &theory.workload, &rescue, &waiting, lambda)?;
+    let released = released(q.theory()?, q.rate_per_s()?, &rescue)?;
     Ok(released.ok_or_else(|| Unanswered::new("the cap does not serve the load"))?.release_s)
+}
+
+/// The rescue that was registered in a cell (R1, R4; sec 5).
+pub fn registered_rescue(theory: &Theory) -> Option<Rescue> {
+    let (_, cap, engage_s) = *RESCUES.iter().find(|(cell, ..)| *cell == theory.cell.name)?;
+    Some(Rescue { engage_s, cap, hold_s: HOLD_S })
+}
+
+/// How a rescue goes at a rate by layer H4, from model F's backlog. `None` where the cap does
+/// not serve the load.
+///
+/// # Errors
+/// A rate that is not positive, or a cell without iteration costs.
+pub fn released(
+    theory: &Theory,
+    lambda_per_s: f64,
+    rescue: &Rescue,
+) -> Result<Option<Release>, ModelError> {
+    let burst = theory.burst(lambda_per_s);
+    let fluid = burst.run(&theory.model_f, lambda_per_s, &[], rescue.engage_s + 1.0)?;
+    let waiting = fluid.pending(rescue.engage_s);
+    release(theory.curve()?, &theory.cell, &theory.workload, rescue, &waiting, lambda_per_s)
 }
 
 fn half(point: Option<f64>) -> Answer {

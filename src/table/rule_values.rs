@@ -1,0 +1,161 @@
+//! Every value of every registration as it is read, defaults included, so that a printed
+//! threshold can be held against the one that decides.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_yaml::Value;
+
+use crate::analysis::outputs::hashed;
+use crate::law::fill::{FillAs, FillError, fill};
+use crate::run::SourceFile;
+use crate::setup::Configs;
+use crate::setup::configs::yaml_files;
+use crate::setup::registration::inputs::{FillInputs, FillThresholds};
+use crate::setup::yaml::ConfigError;
+
+use super::{Cell, Column, Row, Table};
+
+/// Where the inputs of fills lie.
+pub const FILLS: &str = "configs/fill";
+
+const COLUMNS: &[Column] =
+    &[Column::key("registration", ""), Column::key("key", ""), Column::new("value", "see key")];
+
+/// Why the table could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleValuesError {
+    /// An inputs file cannot be used.
+    #[error(transparent)]
+    Inputs(#[from] ConfigError),
+    /// Its cell is not configured.
+    #[error("{path}: no cell {cell} in the configuration")]
+    NoCell {
+        /// The file.
+        path: String,
+        /// The cell it names.
+        cell: String,
+    },
+    /// It gives no registration.
+    #[error("{path}: {source}")]
+    Fill {
+        /// The file.
+        path: String,
+        /// Why.
+        source: FillError,
+    },
+    /// A value cannot be written down.
+    #[error(transparent)]
+    Value(#[from] serde_yaml::Error),
+}
+
+/// The table: a row per value of each registration, then of the fill's own thresholds
+/// (`fill-thresholds`), then of what each inputs file in `fills` is filled to (`fill:NAME`).
+///
+/// # Errors
+/// An inputs file that cannot be used.
+pub fn table(configs: &Configs, fills: &Path) -> Result<Table, RuleValuesError> {
+    let mut rows = Vec::new();
+    for (name, file) in &configs.registrations {
+        let source = SourceFile { path: file.path.clone(), sha256: file.sha256.clone() };
+        add(&mut rows, name, &file.registration, &[source])?;
+    }
+    add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[])?;
+    for path in yaml_files(fills)? {
+        let inputs = FillInputs::load(&path)?;
+        let shown = || path.display().to_string();
+        let (_, _, protocol) = configs
+            .of_cell(&inputs.cell)
+            .ok_or_else(|| RuleValuesError::NoCell { path: shown(), cell: inputs.cell.clone() })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mark = FillAs { name: name.clone(), exploratory: None };
+        let filled = fill(&inputs, protocol, &FillThresholds::default(), mark)
+            .map_err(|source| RuleValuesError::Fill { path: shown(), source })?;
+        let source = hashed(&path)?;
+        add(&mut rows, &format!("fill:{name}"), &filled, &[source])?;
+    }
+    Ok(Table {
+        name: "rule_values".into(),
+        title: "Every value of every registration, defaults included".into(),
+        columns: COLUMNS.to_vec(),
+        rows,
+    })
+}
+
+fn add(
+    rows: &mut Vec<Row>,
+    name: &str,
+    registered: &impl Serialize,
+    sources: &[SourceFile],
+) -> Result<(), serde_yaml::Error> {
+    let mut leaves = Vec::new();
+    flatten("", &serde_yaml::to_value(registered)?, &mut leaves);
+    rows.extend(leaves.into_iter().map(|(key, value)| Row {
+        key: format!("{name}/{key}"),
+        cells: vec![Cell::text(name), Cell::text(key), value],
+        sources: sources.to_vec(),
+    }));
+    Ok(())
+}
+
+/// The leaves of a value by their dotted path, list items by index.
+fn flatten(path: &str, value: &Value, leaves: &mut Vec<(String, Cell)>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Mapping(map) => {
+            for (key, value) in map {
+                let key = match key {
+                    Value::String(key) => below(key),
+                    other => below(&leaf(other).print()),
+                };
+                flatten(&key, value, leaves);
+            }
+        }
+        Value::Sequence(items) => {
+            for (i, item) in items.iter().enumerate() {
+                flatten(&below(&i.to_string()), item, leaves);
+            }
+        }
+        Value::Tagged(tagged) => flatten(path, &tagged.value, leaves),
+        value => leaves.push((path.to_owned(), leaf(value))),
+    }
+}
+
+/// One value, a number with the digits it is written with.
+fn leaf(value: &Value) -> Cell {
+    match value {
+        Value::Bool(yes) => Cell::text(if *yes { "yes" } else { "no" }),
+        Value::Number(number) => Cell::text(number.to_string()),
+        Value::String(text) => Cell::text(text),
+        _ => Cell::Empty,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_are_named_by_their_path_and_list_items_by_index() {
+        let text = "test: {lull_s: [6600.0, 8700.0], kind: mirror}\ncap: null\nrates: []\nn: 3";
+        let mut leaves = Vec::new();
+        flatten("", &serde_yaml::from_str(text).unwrap(), &mut leaves);
+        let printed: Vec<String> =
+            leaves.iter().map(|(key, cell)| format!("{key}={}", cell.print())).collect();
+        assert_eq!(
+            printed,
+            ["test.lull_s.0=6600.0", "test.lull_s.1=8700.0", "test.kind=mirror", "cap=", "n=3"]
+        );
+    }
+
+    #[test]
+    fn a_default_is_a_row_as_much_as_a_value_of_the_file() {
+        let mut rows = Vec::new();
+        add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[]).unwrap();
+        let value = |key: &str| {
+            rows.iter().find(|r| r.cells[1] == Cell::text(key)).map(|r| r.cells[2].print())
+        };
+        assert_eq!(value("cap_share").as_deref(), Some("0.95"));
+        assert_eq!(value("fractions.1"), Some((2.0_f64 / 3.0).to_string()));
+    }
+}
