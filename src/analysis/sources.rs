@@ -63,7 +63,7 @@ pub fn sources(project: &Project) -> Result<Table, SimulatedError> {
             if of_a_batch(path) {
                 continue;
             }
-            let there = exists(path);
+            let there = !is_ours(path) && exists(path);
             let state = if there { "present" } else { "missing" };
             rows.push(Row {
                 key: format!("{}/{path}", item.result),
@@ -173,6 +173,12 @@ fn items() -> Result<Vec<Item>, ConfigError> {
         }
     }
     Ok(items)
+}
+
+/// Whether a path of the paper's repository is where this one writes its own outputs, so
+/// that what lies there says nothing about the paper's data.
+fn is_ours(path: &str) -> bool {
+    ["paper/", "figures/"].iter().any(|own| path.starts_with(own))
 }
 
 /// Whether anything lies where a path or a glob says; a README that keeps the place is not

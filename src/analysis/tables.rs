@@ -89,7 +89,7 @@ impl Maker<'_> {
                 })
             }
             TableKind::ClientCost => table::client_cost::table(runs),
-            TableKind::LoopVariables => table::loop_variables::table(runs),
+            TableKind::LoopVariables => table::loop_variables::table(runs, self.theory.theories()?),
             TableKind::Fidelity => self.fidelity()?,
             TableKind::Verdicts => table::verdicts::verdicts(self.verdicts()),
             TableKind::Labels => table::verdicts::labels(self.verdicts()),

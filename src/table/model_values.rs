@@ -21,7 +21,7 @@ use super::{Cell, Column, Row, Table};
 use crate::model::{ModelError, Theory};
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
-pub use layers::{registered_rescue, released, token_ratio};
+pub use layers::{gap_over_turnover, registered_rescue, released, token_ratio};
 pub use printed::{Printed, PrintedError};
 pub use question::Unanswered;
 use question::{Answer, Question, Subject};

@@ -133,6 +133,16 @@ pub fn token_ratio(theory: &Theory, lambda_per_s: f64) -> Result<f64, ModelError
     Ok(tokens / all_miss_tokens_per_s(&theory.cell, &theory.workload, E0A, speed)?)
 }
 
+/// The trapped gap over the pool's turnover time: the tokens of one cycle over the pool
+/// (Prop. 5; App. E.9, Table 10).
+///
+/// # Errors
+/// A rate that is not positive.
+pub fn gap_over_turnover(theory: &Theory, lambda_per_s: f64) -> Result<f64, ModelError> {
+    let cycle_tokens = in_the_window(theory, lambda_per_s)?.cycle_tokens;
+    Ok(cycle_tokens / theory.cell.pool_tokens as f64)
+}
+
 fn release_time(q: &Question) -> Answer {
     let rescue = registered_rescue(q.theory()?)
         .ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
