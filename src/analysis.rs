@@ -6,6 +6,7 @@
 //! whatever the threads did.
 
 pub mod batches;
+pub mod campaign_names;
 pub mod draw;
 pub mod fill;
 pub mod fresh;

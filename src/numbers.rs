@@ -246,7 +246,10 @@ impl LedgerMade {
     /// Published values or bindings that cannot be used; a file that cannot be read.
     pub fn of(made: &[Made]) -> Result<Self, ConfigError> {
         let books = Books::load()?;
-        let ledger = books.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()));
+        let ledger = books.ledger(
+            made.iter().flat_map(|m| m.tables.iter().cloned()),
+            made.iter().flat_map(|m| m.evaluated.names.clone()).collect(),
+        );
         let derived: BTreeMap<PathBuf, String> = made
             .iter()
             .flat_map(|m| m.tables.iter().flat_map(table_files))

@@ -18,6 +18,8 @@ pub const BATCHES: &str = "configs/batches.yaml";
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batches {
+    /// The campaign whose tests they are.
+    pub campaign: PathBuf,
     /// The batches, in the order of the paper.
     pub batches: Vec<Batch>,
 }
@@ -33,6 +35,8 @@ pub struct Batch {
     /// The rows of Table 19 that it is, by their `result`.
     #[serde(default)]
     pub published: Vec<String>,
+    /// Its tests in the campaign.
+    pub tests: Vec<String>,
     /// Where it comes from: the first that is there.
     pub from: Vec<Origin>,
 }
@@ -176,7 +180,7 @@ mod tests {
     use super::*;
 
     fn batch() -> Batch {
-        let text = "{batch: e2, title: x, from: [{runs: ['results/nova/e2_*/**']}, {runs: ['results/sim/e2/*']}, {simulate: c.yaml, tests: [e2]}]}";
+        let text = "{batch: e2, title: x, tests: [paired], from: [{runs: ['results/nova/e2_*/**']}, {runs: ['results/sim/e2/*']}, {simulate: c.yaml, tests: [e2]}]}";
         serde_yaml::from_str(text).unwrap()
     }
 

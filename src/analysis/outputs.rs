@@ -1,5 +1,6 @@
 //! Making an analysis' tables and figures, in memory.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::figure::output::render;
@@ -8,13 +9,14 @@ use crate::hash::sha256_hex;
 use crate::run::{Problem, SourceFile, find_runs_by};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
-use crate::setup::{Configs, RegistrationFile};
-use crate::sim::campaign::Job;
+use crate::setup::{Campaign, Configs, RegistrationFile};
+use crate::sim::campaign::{Job, jobs};
 use crate::sim::fidelity::FidelityError;
 use crate::table::Table;
 use crate::table::rule_values::RuleValuesError;
 
-use super::batches::{BATCHES, Batches, Chosen, RunsOrigin, SimulatedOrigin};
+use super::batches::{BATCHES, Batch, Batches, Chosen, RunsOrigin, SimulatedOrigin};
+use super::campaign_names::campaign_name;
 use super::draw;
 use super::score::{Scoring, score};
 use super::simulated::{SimulatedError, simulated_runs};
@@ -97,6 +99,8 @@ pub struct Evaluated {
     pub configs: Vec<SourceFile>,
     /// What it names and is not there.
     pub idle: Vec<String>,
+    /// What runs that were found in a batch are called in the campaign, by their folder.
+    pub names: BTreeMap<String, String>,
 }
 
 /// A file to be written.
@@ -140,7 +144,7 @@ pub struct Selected<'a> {
     /// Run directories, in order of path.
     pub dirs: Vec<PathBuf>,
     /// Filters of those that come from a batch: a run is left out if none holds it.
-    filters: Vec<(&'a RunsOrigin, Vec<PathBuf>)>,
+    filters: Vec<(&'a Batch, &'a RunsOrigin, Vec<PathBuf>)>,
     /// Campaigns to simulate, and which of their runs.
     pub simulated: Vec<(&'a Path, Vec<&'a SimulatedOrigin>)>,
     /// Globs and batches that name nothing.
@@ -183,7 +187,7 @@ impl Project {
             match batch.choose(&self.runs) {
                 Chosen::Runs(_, origin, dirs) => {
                     selected.dirs.extend(dirs.iter().cloned());
-                    selected.filters.push((origin, dirs));
+                    selected.filters.push((batch, origin, dirs));
                 }
                 Chosen::Simulated(_, origin) => selected.simulate(&origin.simulate, origin),
                 Chosen::Missing => selected.idle.push(format!("batch {} is missing", batch.batch)),
@@ -220,12 +224,42 @@ impl Project {
         Ok(Evaluated {
             spec: hashed(path)?,
             configs: self.configs_of(&scoring, analysis, registration.as_ref())?,
+            names: self.names(&selected, &measured)?,
             idle: selected.idle,
             analysis: analysis.clone(),
             registration,
             measured,
             scoring,
         })
+    }
+
+    /// What the runs of the selected batches are called in the campaign.
+    fn names(
+        &self,
+        selected: &Selected<'_>,
+        measured: &[Measured],
+    ) -> Result<BTreeMap<String, String>, AnalysisError> {
+        let mut names = BTreeMap::new();
+        if selected.filters.is_empty() {
+            return Ok(names);
+        }
+        let campaign = Campaign::load(&self.batches.campaign)?;
+        let jobs =
+            jobs(&campaign, &self.configs, |options| options).map_err(SimulatedError::Campaign)?;
+        for run in measured.iter().flatten() {
+            let of_run = |(_, _, dirs): &&(&Batch, &RunsOrigin, Vec<PathBuf>)| {
+                dirs.binary_search(&run.dir).is_ok()
+            };
+            let name = selected
+                .filters
+                .iter()
+                .filter(of_run)
+                .find_map(|(batch, ..)| campaign_name(run, &batch.tests, &jobs));
+            if let Some(name) = name {
+                names.insert(run.dir.display().to_string(), format!("campaign/{name}"));
+            }
+        }
+        Ok(names)
     }
 
     /// The cells, workloads, protocols and the registration behind a scoring.
@@ -281,7 +315,7 @@ impl<'a> Selected<'a> {
     /// Whether a run that was found belongs to what was named.
     fn holds(&self, run: &RunStatistics) -> bool {
         let mut found = false;
-        for (origin, dirs) in &self.filters {
+        for (_, origin, dirs) in &self.filters {
             if dirs.binary_search(&run.dir).is_ok() {
                 if origin.holds(&run.meta) {
                     return true;

@@ -1,5 +1,6 @@
 //! `trapcheck derive`: write every derived table.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -45,6 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::new(&project.configs).kept_in(cache);
     let (mut unreadable, mut left_alone) = (0, 0);
     let mut tables: Vec<Table> = Vec::new();
+    let mut names = BTreeMap::new();
     let mut not_made = Vec::new();
     for (path, analysis) in project::chosen(&project, &args.names)? {
         if analysis.tables.is_empty() {
@@ -62,6 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let files: Vec<_> = made.iter().flat_map(table_files).collect();
         project::write_all(&files)?;
         tables.extend(made);
+        names.extend(evaluated.names.clone());
         unreadable += evaluated.scoring.unreadable.len();
         // An analysis that could not use a run says so every time.
         if let Some(fresh) = fresh.as_ref().filter(|_| evaluated.scoring.unreadable.is_empty()) {
@@ -80,8 +83,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             for (path, analysis) in not_made {
                 let evaluated = project::evaluate(&project, path, analysis, &store)?;
                 tables.extend(evaluated.tables(&project.configs)?);
+                names.extend(evaluated.names);
             }
-            let files = Books::load()?.ledger(tables).files();
+            let files = Books::load()?.ledger(tables, names).files();
             project::write_all(&files)?;
             if let Some(fresh) = fresh.as_ref().filter(|_| unreadable == 0) {
                 fresh.note_ledger(&project, &files)?;

@@ -159,9 +159,14 @@ impl Books {
         Ok(Self { numbers, tables, number_bindings, table_bindings, tolerances, settings })
     }
 
-    /// The ledger over derived tables.
-    pub fn ledger(&self, tables: impl IntoIterator<Item = Table>) -> Ledger {
+    /// The ledger over derived tables; `names` are what runs are called in the campaign.
+    pub fn ledger(
+        &self,
+        tables: impl IntoIterator<Item = Table>,
+        names: BTreeMap<String, String>,
+    ) -> Ledger {
         let mut catalogue = Catalogue::new(tables);
+        catalogue.add_names(names);
         for (path, content) in &self.settings {
             catalogue.add_settings(path, content.clone());
         }

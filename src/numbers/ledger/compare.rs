@@ -5,6 +5,7 @@ use crate::digits::fixed;
 use super::Status;
 use super::evaluate::{Found, Lack, Value};
 use super::published::{Form, Kind};
+use super::quantity::Bound;
 use super::tolerance::{Tolerances, half_digit, width};
 
 /// What is published.
@@ -76,7 +77,9 @@ pub fn compare(
         Form::Of if ours.len() == 2 && asked.values.len() == 2 => {
             of(asked, &ours, tolerances, on_runs)
         }
-        _ if ours.len() == asked.values.len() => each(asked, &ours, tolerances, on_runs),
+        _ if ours.len() == asked.values.len() => {
+            each(asked, &ours, tolerances, on_runs, found.bound)
+        }
         _ => Err(format!("published {} values, ours are {}", asked.values.len(), ours.len())),
     };
     match judged {
@@ -135,6 +138,7 @@ fn each(
     ours: &[f64],
     tolerances: &Tolerances,
     on_runs: bool,
+    bound: Option<Bound>,
 ) -> Result<Judged, String> {
     let (mut inside, mut worst, mut allowed) = (true, (0.0_f64, 0.0_f64), String::new());
     for (i, (published, own)) in asked.values.iter().zip(ours).enumerate() {
@@ -150,6 +154,8 @@ fn each(
         let distance = own - published;
         // A range of ours inside the published one agrees with it.
         let outside = match (asked.form, on_runs, i) {
+            _ if bound == Some(Bound::AtMost) => distance.max(0.0),
+            _ if bound == Some(Bound::AtLeast) => (-distance).max(0.0),
             (Form::Range, true, 0) => (-distance).max(0.0).max(own - asked.values[1]),
             (Form::Range, true, _) => distance.max(0.0).max(asked.values[0] - own),
             _ => distance.abs(),
@@ -167,6 +173,9 @@ fn each(
     } else {
         format!("{} %", signed(100.0 * distance / at.abs(), 1))
     };
+    if bound.is_some() {
+        allowed += ", of a bound";
+    }
     Ok(Judged { inside, gap, allowed })
 }
 

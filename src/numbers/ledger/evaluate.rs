@@ -9,8 +9,8 @@ use crate::measure::stats;
 use crate::run::SourceFile;
 use crate::table::{Cell, Row, Table};
 
-use super::pattern::exact;
-use super::quantity::{Cells, Operation, Quantity, Reduction, Take, Where};
+use super::pattern::{Pattern, exact};
+use super::quantity::{Bound, Cells, Operation, Quantity, Reduction, Take, Where};
 
 /// One value of ours.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Found {
     pub values: Vec<Value>,
     /// What was used.
     pub uses: Uses,
+    /// Whether the published value is a bound on them.
+    pub bound: Option<Bound>,
 }
 
 /// What a quantity rests on.
@@ -68,6 +70,7 @@ pub struct Catalogue {
     models: BTreeMap<String, (Option<f64>, String)>,
     settings: BTreeMap<String, Yaml>,
     numbers: BTreeMap<String, Quantity>,
+    names: BTreeMap<String, String>,
 }
 
 impl Catalogue {
@@ -87,6 +90,24 @@ impl Catalogue {
     /// With the bindings of all numbers, which may refer to each other.
     pub fn add_numbers(&mut self, numbers: BTreeMap<String, Quantity>) {
         self.numbers = numbers;
+    }
+
+    /// With what runs are called in the campaign, by their folder: a pattern on `run` is
+    /// held against both.
+    pub fn add_names(&mut self, names: BTreeMap<String, String>) {
+        self.names = names;
+    }
+
+    /// Whether a cell of a column matches one of the patterns. A negated pattern on a run
+    /// must hold for its folder and for its name in the campaign.
+    fn matches(&self, column: &str, cell: &Cell, any: &[Pattern]) -> bool {
+        let alias = if column == "run" { self.names.get(&cell.print()) } else { None };
+        let alias = alias.map(Cell::text);
+        any.iter().any(|pattern| match (&alias, pattern) {
+            (None, _) => pattern.matches(cell),
+            (Some(name), Pattern::NotGlob(_)) => pattern.matches(cell) && pattern.matches(name),
+            (Some(name), _) => pattern.matches(cell) || pattern.matches(name),
+        })
     }
 
     /// A derived table.
@@ -133,6 +154,7 @@ impl Evaluation<'_> {
                 let values = combine(*operation, &numbers(&a)?, &numbers(&b)?)?;
                 a.and(b).with(values)
             }
+            Quantity::Bound(bound, of) => Ok(Found { bound: Some(*bound), ..self.of(of)? }),
             Quantity::Abs(of) => self.each(of, f64::abs),
             Quantity::Scale(factor, of) => self.each(of, |x| x * factor),
             Quantity::Count(of, is) | Quantity::ShareOf(of, is) => {
@@ -245,10 +267,8 @@ impl Evaluation<'_> {
         let (where_at, is_at) = (resolve(&cells.rows)?, resolve(&cells.is)?);
         let columns: Vec<usize> = cells.columns.iter().map(place).collect::<Result<_, _>>()?;
         let holds = |row: &Row, patterns: &Where, at: &[usize]| {
-            patterns
-                .iter()
-                .zip(at)
-                .all(|((_, any), i)| any.iter().any(|p| p.matches(&row.cells[*i])))
+            let mut asked = patterns.iter().zip(at);
+            asked.all(|((column, any), i)| self.catalogue.matches(column, &row.cells[*i], any))
         };
         let rows: Vec<&Row> =
             table.rows.iter().filter(|row| holds(row, &cells.rows, &where_at)).collect();
@@ -418,6 +438,7 @@ pub fn settings_named<'a>(quantities: impl Iterator<Item = &'a Quantity>) -> BTr
             Quantity::Reduce(_, of)
             | Quantity::Abs(of)
             | Quantity::Scale(_, of)
+            | Quantity::Bound(_, of)
             | Quantity::Count(of, _)
             | Quantity::ShareOf(of, _) => open.push(of),
             Quantity::Combine(_, pair) => open.extend([&pair.0, &pair.1]),

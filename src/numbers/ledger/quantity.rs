@@ -31,6 +31,8 @@ pub enum Quantity {
     Abs(Box<Quantity>),
     /// In another unit.
     Scale(f64, Box<Quantity>),
+    /// What a published bound is held against: ours may be smaller (`at_most`) or larger.
+    Bound(Bound, Box<Quantity>),
     /// How many match.
     Count(Box<Quantity>, Vec<Pattern>),
     /// How many match, of how many.
@@ -39,6 +41,15 @@ pub enum Quantity {
     Nova(String, String),
     /// Nothing can answer, and why.
     None(String),
+}
+
+/// Which side of a published bound agrees with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// The paper states that it is at most this.
+    AtMost,
+    /// The paper states that it is at least this.
+    AtLeast,
 }
 
 /// Cells of a derived table.
@@ -187,6 +198,8 @@ impl Quantity {
                 Value::Sequence(_) => Ok(Self::Range(items(value)?)),
                 one => Ok(Self::Range(vec![Self::parse(one)?])),
             },
+            "at_most" => Ok(Self::Bound(Bound::AtMost, Box::new(Self::parse(value)?))),
+            "at_least" => Ok(Self::Bound(Bound::AtLeast, Box::new(Self::parse(value)?))),
             "abs" => Ok(Self::Abs(Box::new(Self::parse(value)?))),
             "percent" => Ok(Self::Scale(100.0, Box::new(Self::parse(value)?))),
             "number" => Ok(Self::Number(word(value)?)),

@@ -1,0 +1,60 @@
+//! What a run of a batch is called in the campaign, whoever made it.
+//!
+//! The ledger's bindings name runs by the campaign's folders (`*/paired/*`). A pull has
+//! folders of its own, so each of its runs is found in the campaign by what was done to it:
+//! its test, cell, arm, dose, rate and seed.
+
+use crate::setup::Arm;
+use crate::setup::registration::test::Dose;
+use crate::sim::campaign::Job;
+
+use super::statistics::RunStatistics;
+
+/// The folder that the campaign gives to a run like this one of one of these tests;
+/// `None` where the campaign has no such run.
+pub fn campaign_name(run: &RunStatistics, tests: &[String], jobs: &[Job<'_>]) -> Option<String> {
+    let of_batch = jobs.iter().filter(|job| tests.contains(&job.planned.test.test));
+    let mut fitting = of_batch.filter(|job| fits(job, run));
+    fitting.next().map(|job| job.dir.display().to_string())
+}
+
+fn fits(job: &Job<'_>, run: &RunStatistics) -> bool {
+    let planned = &job.planned;
+    let same_rate = match (planned.multiple, run.meta.rate.multiple) {
+        (Some(planned), Some(own)) => (planned - own).abs() < 1e-6,
+        (None, None) => true,
+        _ => false,
+    };
+    planned.test.cell == run.meta.cell
+        && planned.arm.name() == run.meta.arm
+        && planned.seed == run.meta.seed
+        && same_rate
+        && same_dose(planned.arm, run, job)
+}
+
+/// Whether the run was given what the arm gives.
+fn same_dose(arm: &Arm, run: &RunStatistics, job: &Job<'_>) -> bool {
+    let given = &run.treatment;
+    match arm {
+        Arm::Burst { sessions } => {
+            let registered = job.spec.protocol.paired.burst.sessions;
+            given.burst_sessions == sessions.map_or(registered, u64::from)
+        }
+        Arm::Toolslow { from_s, to_s, delay_s } => {
+            let during = crate::setup::Span::new(*from_s, *to_s);
+            given.is(Dose::ToolDelayS, *delay_s) && given.slowed_during(during)
+        }
+        Arm::Shed { length_s, .. } => given.is(Dose::StopS, *length_s),
+        Arm::Cut { from_s, multiple } => {
+            let after = crate::setup::Span::new(*from_s, run.meta.horizon_s);
+            let arrived = run.from_burst.iter().filter(|a| after.holds(a.arrival_s)).count() as f64;
+            let rate = arrived / after.length_s() / job.spec.cell.lambda_ref_per_s;
+            // The paper's two cuts lie 0.3 apart, and a plan scatters by a tenth of its rate.
+            (rate - multiple).abs() < 0.15
+        }
+        Arm::Closed { population } | Arm::E0a { population } => {
+            run.meta.population == Some(u64::from(*population))
+        }
+        Arm::Noburst {} | Arm::Capped { .. } | Arm::Rescue { .. } | Arm::E0b {} => true,
+    }
+}
