@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -194,7 +195,8 @@ fn the_derived_tables_agree_with_each_other_on_the_real_runs() {
     assert_eq!(number(&counts, burst, "trapped"), Some(3.0));
     assert_eq!(number(&counts, burst, "seeds_lower_than_noburst"), Some(3.0));
     assert_eq!(number(&counts, burst, "sign_test_p"), Some(0.125));
-    let (cost, loops) = (table::client_cost::table(&runs), table::loop_variables::table(&runs));
+    let (cost, loops) =
+        (table::client_cost::table(&runs), table::loop_variables::table(&runs, &BTreeMap::new()));
     let around = table::burst::table(&runs);
     assert_eq!((cost.rows.len(), loops.rows.len(), around.rows.len()), (10, 10, 10));
     for row in 0..10 {
