@@ -37,9 +37,11 @@ pub fn script(name: &str, folder: &str, logs: &str, command: &[String], ids: &[S
         text,
         ")\n\
          cd {}\n\
+         failed=0\n\
          for ((i = SLURM_ARRAY_TASK_ID; i < ${{#runs[@]}}; i += {tasks})); do\n  \
-           {} \"${{runs[$i]}}\"\n\
-         done\n",
+           {} \"${{runs[$i]}}\" || failed=$?\n\
+         done\n\
+         exit $failed\n",
         quoted(folder),
         command.join(" ")
     );
@@ -76,7 +78,7 @@ mod tests {
         let of =
             |n| script("sim", "/work", "/logs", &["trapcheck".into(), "--run".into()], &ids(n));
         assert!(of(3).contains("--array=0-2\n"));
-        assert!(of(3).contains("  trapcheck --run \"${runs[$i]}\"\n"));
+        assert!(of(3).contains("  trapcheck --run \"${runs[$i]}\" || failed=$?\n"));
         let many = of(2500);
         assert!(many.contains("--array=0-999\n"));
         assert!(many.contains("i += 1000"));

@@ -194,10 +194,12 @@ impl Table {
     /// The table as a LaTeX `tabular` with the rules of booktabs; numbers to the right, the
     /// units in a second heading line.
     pub fn to_latex(&self) -> String {
-        let numeric = |i: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.cells.get(i));
-            cells.into_iter().any(|c| matches!(c, Cell::Number(..) | Cell::Count(_)))
+        let number = |c: &Cell| match c {
+            Cell::Number(..) | Cell::Count(_) => true,
+            Cell::Text(text) => text.parse::<f64>().is_ok(),
+            Cell::Unknown | Cell::Empty => false,
         };
+        let numeric = |i: usize| self.rows.iter().filter_map(|row| row.cells.get(i)).any(number);
         let spec: String =
             (0..self.columns.len()).map(|i| if numeric(i) { 'r' } else { 'l' }).collect();
         let line = |fields: Vec<String>| format!("{} \\\\\n", fields.join(" & "));
@@ -237,15 +239,22 @@ impl Table {
     }
 }
 
+/// Whether the hyphen at a place is a number's sign.
+fn before_digit(text: &str, at: usize) -> bool {
+    let begins = at == 0 || text[..at].ends_with(' ');
+    begins && text[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Words as LaTeX prints them.
 fn latex_words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
+            '-' if before_digit(text, at) => out.push_str("$-$"),
             '<' => out.push_str("\\textless{}"),
             '>' => out.push_str("\\textgreater{}"),
             c => out.push(c),

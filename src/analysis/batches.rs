@@ -57,6 +57,9 @@ pub enum Origin {
 pub struct RunsOrigin {
     /// Globs, relative to the project's folder.
     pub runs: Vec<String>,
+    /// Of these not those that fit one of these globs.
+    #[serde(default)]
+    pub except: Vec<String>,
     /// Of these only runs of these cells; all, if there are none.
     #[serde(default)]
     pub cells: Vec<String>,
@@ -111,7 +114,7 @@ impl Batches {
             }
             for origin in &batch.from {
                 if let Origin::Runs(runs) = origin
-                    && let Err(e) = globs(&runs.runs)
+                    && let Err(e) = globs(&runs.runs).and_then(|_| globs(&runs.except))
                 {
                     return wrong(format!("batch {}: runs: {e}", batch.batch));
                 }
@@ -133,9 +136,13 @@ impl Batch {
             match origin {
                 Origin::Simulated(simulated) => return Chosen::Simulated(place, simulated),
                 Origin::Runs(runs) => {
+                    // Checked when the file was read.
                     let set = globs(&runs.runs).unwrap_or_default();
-                    let found: Vec<PathBuf> =
-                        dirs.iter().filter(|dir| set.is_match(dir)).cloned().collect();
+                    let except = globs(&runs.except).unwrap_or_default();
+                    let belongs = |dir: &&PathBuf| {
+                        set.is_match(dir) && !except.is_match(dir) && runs.may_hold(dir)
+                    };
+                    let found: Vec<PathBuf> = dirs.iter().filter(belongs).cloned().collect();
                     if !found.is_empty() {
                         return Chosen::Runs(place, runs, found);
                     }
@@ -147,6 +154,21 @@ impl Batch {
 }
 
 impl RunsOrigin {
+    /// Whether a directory's metadata let it belong to the batch; one that cannot be read
+    /// may, so that its problem is said.
+    fn may_hold(&self, dir: &Path) -> bool {
+        if self.cells.is_empty() && self.arms.is_empty() {
+            return true;
+        }
+        let text = std::fs::read(dir.join("meta.json")).unwrap_or_default();
+        let meta: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        let is_one = |of: &[String], key: &str| {
+            let word = meta.get(key).and_then(serde_json::Value::as_str);
+            of.is_empty() || word.is_none_or(|word| of.iter().any(|one| one == word))
+        };
+        is_one(&self.cells, "cell") && is_one(&self.arms, "arm")
+    }
+
     /// Whether a run found here belongs to the batch.
     pub fn holds(&self, meta: &Meta) -> bool {
         (self.cells.is_empty() || self.cells.contains(&meta.cell))

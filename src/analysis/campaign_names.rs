@@ -11,11 +11,14 @@ use crate::sim::campaign::Job;
 use super::statistics::RunStatistics;
 
 /// The folder that the campaign gives to a run like this one of one of these tests;
-/// `None` where the campaign has no such run.
+/// `None` where the campaign has no such run, or several tests have one.
 pub fn campaign_name(run: &RunStatistics, tests: &[String], jobs: &[Job<'_>]) -> Option<String> {
     let of_batch = jobs.iter().filter(|job| tests.contains(&job.planned.test.test));
-    let mut fitting = of_batch.filter(|job| fits(job, run));
-    fitting.next().map(|job| job.dir.display().to_string())
+    let fitting: Vec<&Job<'_>> = of_batch.filter(|job| fits(job, run)).collect();
+    let first = fitting.first()?;
+    // Tests that differ in what a run does not say, such as its scheduling, name none.
+    let one_test = fitting.iter().all(|job| job.planned.test.test == first.planned.test.test);
+    one_test.then(|| first.dir.display().to_string())
 }
 
 fn fits(job: &Job<'_>, run: &RunStatistics) -> bool {

@@ -151,6 +151,7 @@ impl Fresh {
         let mut files = vec![path.to_owned(), PathBuf::from(BATCHES)];
         files.extend(selected.simulated.iter().map(|(campaign, _)| (*campaign).to_owned()));
         files.extend(analysis.fidelity.iter().map(|spec| spec.file.clone()));
+        files.extend(analysis.registration.iter().map(|pinned| pinned.file.clone()));
         files.extend(files_in(PUBLISHED));
         files.extend(files_in(FILLS));
         for file in files.iter().filter(|file| file.is_file()) {

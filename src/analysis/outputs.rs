@@ -147,7 +147,7 @@ pub struct Selected<'a> {
     filters: Vec<(&'a Batch, &'a RunsOrigin, Vec<PathBuf>)>,
     /// Campaigns to simulate, and which of their runs.
     pub simulated: Vec<(&'a Path, Vec<&'a SimulatedOrigin>)>,
-    /// Globs and batches that name nothing.
+    /// Globs that name nothing.
     pub idle: Vec<String>,
 }
 
@@ -190,7 +190,8 @@ impl Project {
                     selected.filters.push((batch, origin, dirs));
                 }
                 Chosen::Simulated(_, origin) => selected.simulate(&origin.simulate, origin),
-                Chosen::Missing => selected.idle.push(format!("batch {} is missing", batch.batch)),
+                // Said by `trapcheck sources`: a lasting state, not worth a warning each time.
+                Chosen::Missing => {}
             }
         }
         if let Some(campaign) = &analysis.simulate {

@@ -2,14 +2,13 @@
 //! repository's own list is present, stood in for, or missing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
 use crate::numbers::ledger::published;
 use crate::setup::Campaign;
 use crate::setup::yaml::{self, ConfigError};
-use crate::sim::campaign::jobs;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};
@@ -34,13 +33,13 @@ struct Item {
     paths: Vec<String>,
 }
 
-/// The table: batches of runs first, in the order of `configs/batches.yaml`, then every
-/// other artifact.
+/// The table: batches of runs, in the order of `configs/batches.yaml`; with `all`, then every
+/// other artifact, which no command reads.
 ///
 /// # Errors
 /// A published file or a campaign that cannot be used.
-pub fn sources(project: &Project) -> Result<Table, SimulatedError> {
-    let items = items()?;
+pub fn sources(project: &Project, all: bool) -> Result<Table, SimulatedError> {
+    let items = if all { items()? } else { Vec::new() };
     let mut rows = Vec::new();
     let mut campaigns = Campaigns::default();
     for batch in &project.batches.batches {
@@ -104,7 +103,7 @@ fn of_batch(
             (state, Cell::Count(dirs.len() as u64), origin.runs.join(", "))
         }
         Chosen::Simulated(_, origin) => {
-            let count = campaigns.count(origin, project)?;
+            let count = campaigns.count(origin)?;
             let tests = origin.tests.join(", ");
             let words =
                 format!("{} ({tests}), simulated when asked for", origin.simulate.display());
@@ -128,22 +127,23 @@ fn of_batch(
     })
 }
 
-/// Campaigns, each read once.
+/// How many runs of which cell each test of a campaign has, counted once.
 #[derive(Default)]
-struct Campaigns(BTreeMap<std::path::PathBuf, Campaign>);
+struct Campaigns(BTreeMap<PathBuf, Vec<(String, String)>>);
 
 impl Campaigns {
-    fn count(
-        &mut self,
-        origin: &SimulatedOrigin,
-        project: &Project,
-    ) -> Result<u64, SimulatedError> {
+    fn count(&mut self, origin: &SimulatedOrigin) -> Result<u64, SimulatedError> {
         let path = &origin.simulate;
         if !self.0.contains_key(path) {
-            self.0.insert(path.clone(), Campaign::load(path)?);
+            let campaign = Campaign::load(path)?;
+            let runs = campaign.runs().into_iter();
+            let runs = runs.map(|run| (run.test.test.clone(), run.test.cell.clone())).collect();
+            self.0.insert(path.clone(), runs);
         }
-        let jobs = jobs(&self.0[path], &project.configs, |options| options)?;
-        Ok(jobs.iter().filter(|job| origin.holds(job)).count() as u64)
+        let wanted = |(test, cell): &&(String, String)| {
+            origin.tests.contains(test) && (origin.cells.is_empty() || origin.cells.contains(cell))
+        };
+        Ok(self.0[path].iter().filter(wanted).count() as u64)
     }
 }
 

@@ -113,19 +113,33 @@ impl<'a> Store<'a> {
     }
 
     fn open(&self, file: &Path) -> Measured {
-        let unusable = |message: &str| {
+        let unusable = |dir: &Path, message: &str| {
             let problems = vec![Problem::new(file, message)];
-            Err(Unreadable { dir: file.into(), problems })
+            Err(Unreadable { dir: dir.into(), problems })
         };
-        match read_kept(file) {
-            None => unusable("not the kept statistics of a run, or damaged: measure it again"),
-            Some(kept) if kept.program != PROGRAM => {
-                unusable("kept by another version of this program: measure it again")
+        let Some(kept) = read_kept(file) else {
+            let message = "not the kept statistics of a run, or damaged: measure it again";
+            return unusable(file, message);
+        };
+        let dir = &kept.statistics.dir;
+        if kept.program != PROGRAM {
+            return unusable(dir, "kept by another version of this program: measure it again");
+        }
+        if kept.configs != self.configs.sha256 {
+            return unusable(dir, "kept under another configuration: measure it again");
+        }
+        let asked = self.also.filter(|file| self.configs.bound_by(&file.sha256).is_none());
+        match asked {
+            Some(file) if kept.also.as_ref() != Some(&file.sha256) => {
+                let name = &file.registration.name;
+                unusable(
+                    dir,
+                    &format!(
+                        "kept without what registration {name} asks for: put it into configs/registrations and measure again"
+                    ),
+                )
             }
-            Some(kept) if kept.configs != self.configs.sha256 => {
-                unusable("kept under another configuration: measure it again")
-            }
-            Some(kept) => Ok(Arc::new(kept.statistics)),
+            _ => Ok(Arc::new(kept.statistics)),
         }
     }
 
@@ -205,7 +219,8 @@ impl<'a> Store<'a> {
         }
         let made = make()?;
         if let Some(file) = file
-            && let Err(error) = keep(&file, &made, &self.configs.sha256)
+            && let Err(error) =
+                keep(&file, &made, &self.configs.sha256, self.also.map(|file| file.sha256.clone()))
             && let Ok(mut all) = self.not_kept.lock()
         {
             all.push(error);
@@ -249,6 +264,8 @@ struct Kept<S> {
     program: String,
     /// SHA-256 of the configuration it measured under.
     configs: String,
+    /// SHA-256 of a registration outside the configuration that was measured for as well.
+    also: Option<String>,
     /// What it measured.
     statistics: S,
 }
@@ -261,9 +278,14 @@ fn read_kept(file: &Path) -> Option<Kept<RunStatistics>> {
 }
 
 /// Writes statistics to a file, packed and with a checksum.
-fn keep(file: &Path, statistics: &RunStatistics, configs: &str) -> Result<(), KeepError> {
+fn keep(
+    file: &Path,
+    statistics: &RunStatistics,
+    configs: &str,
+    also: Option<String>,
+) -> Result<(), KeepError> {
     let encode = |source| KeepError::Encode { dir: statistics.dir.clone(), source };
-    let kept = Kept { program: PROGRAM.into(), configs: configs.into(), statistics };
+    let kept = Kept { program: PROGRAM.into(), configs: configs.into(), also, statistics };
     let bytes = rmp_serde::to_vec_named(&kept).map_err(encode)?;
     let pack = || -> std::io::Result<Vec<u8>> {
         let mut packer = zstd::Encoder::new(Vec::new(), 1)?;

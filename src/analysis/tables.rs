@@ -132,7 +132,7 @@ impl Maker<'_> {
             TableKind::Doses => table::doses::table(self.verdicts()),
             TableKind::TrapScores => table::trap_scores::table(self.verdicts(), configs),
             TableKind::SelfSimilarity => table::self_similarity::table(runs),
-            TableKind::Binomial => table::binomial::table(self.verdicts()),
+            TableKind::Binomial => table::binomial::table(self.verdicts(), &self.of.names),
             TableKind::CrossingFit => table::crossing_fit::table(runs, configs),
             TableKind::ReleaseEstimates => {
                 let theories = self.theory.theories()?;
@@ -200,6 +200,8 @@ impl Maker<'_> {
         for table in tables {
             all.rows.extend(table.rows);
         }
+        // Each named its registration; together they are several.
+        all.title = all.title.split(" of registration ").next().unwrap_or_default().to_owned();
         all
     }
 }

@@ -15,7 +15,7 @@ use super::project;
 /// Derive the tables of the analyses to paper/derived/
 ///
 /// An analysis whose runs, configuration and outputs are what they were when it was last
-/// made is left alone. Published tables beside ours (table_7.csv and so on) count as one. What was measured on each run is kept as well, so that a changed
+/// made is left alone; so are the published tables beside ours (table_7.csv and so on). What was measured on each run is kept as well, so that a changed
 /// table or threshold costs no reading.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -44,7 +44,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cache: Option<&Path> = (!args.no_cache).then_some(&args.cache);
     let fresh = cache.map(Fresh::new);
     let store = Store::new(&project.configs).kept_in(cache);
-    let (mut unreadable, mut left_alone) = (0, 0);
+    // Before anything is written.
+    let with_ledger = args.names.is_empty() && Books::are_there();
+    let books = with_ledger.then(Books::load).transpose()?;
+    let mut broken = false;
+    let (mut unreadable, mut left_alone) = (project.problems.len(), 0);
     let mut tables: Vec<Table> = Vec::new();
     let mut names = BTreeMap::new();
     let mut not_made = Vec::new();
@@ -72,7 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             fresh.note(&project, path, analysis, &files)?;
         }
     }
-    if args.names.is_empty() && Books::are_there() {
+    if let Some(books) = &books {
         let up_to_date = match &fresh {
             Some(fresh) => fresh.is_ledger_up_to_date(&project)?,
             None => false,
@@ -85,9 +89,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 tables.extend(evaluated.tables(&project.configs)?);
                 names.extend(evaluated.names);
             }
-            let files = Books::load()?.ledger(tables, names).files();
+            let ledger = books.ledger(tables, names);
+            for binding in &ledger.broken {
+                eprintln!("problem: {binding}");
+            }
+            broken = !ledger.broken.is_empty();
+            let files = ledger.files();
             project::write_all(&files)?;
-            if let Some(fresh) = fresh.as_ref().filter(|_| unreadable == 0) {
+            if let Some(fresh) = fresh.as_ref().filter(|_| unreadable == 0 && !broken) {
                 fresh.note_ledger(&project, &files)?;
             }
         }
@@ -96,5 +105,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let verb = if left_alone == 1 { "analysis is" } else { "analyses are" };
         eprintln!("{left_alone} {verb} up to date");
     }
-    Ok(project::code(unreadable))
+    let code = project::code(unreadable);
+    Ok(if broken && unreadable == 0 { ExitCode::from(1) } else { code })
 }

@@ -11,7 +11,7 @@ use crate::setup::Configs;
 use crate::slurm::script;
 
 use super::output;
-use super::runs::{self, RunArgs};
+use super::runs::{self, Inputs, RunArgs};
 
 /// Measure runs and keep the result, so that a later step only combines
 ///
@@ -42,11 +42,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let configs = Configs::load(&args.runs.configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
+    if found.runs.is_empty() {
+        bail!("these paths hold kept statistics, and no run to measure");
+    }
     if let Some(dir) = &args.slurm {
-        return write_array(args, cache, &found.runs, dir);
+        let code = write_array(args, cache, &found.runs, dir)?;
+        return Ok(if found.problems.is_empty() { code } else { ExitCode::from(2) });
     }
     let store = args.runs.store(Store::new(&configs));
-    let measured = runs::measure(&store, &found, "measuring");
+    let only_runs = Inputs { kept: Vec::new(), ..found };
+    let measured = runs::measure(&store, &only_runs, "measuring");
     let unusable = measured.iter().filter_map(|m| m.as_ref().err());
     let unusable = unusable.map(|r| (r.dir.as_path(), r.problems.as_slice()));
     runs::tell_unusable(unusable, "not measured");
@@ -57,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let good = measured.iter().filter(|m| m.is_ok()).count();
     let kept = good - failed.len();
     output::print(&format!("{kept} of {} runs are kept in {}\n", measured.len(), cache.display()))?;
-    let all = kept == measured.len() && found.problems.is_empty();
+    let all = kept == measured.len() && only_runs.problems.is_empty();
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 

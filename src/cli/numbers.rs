@@ -69,6 +69,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let recorded = if args.verify { Some(read()?) } else { None };
     let project = project::open()?;
+    // Before anything is made or written.
+    if let Some(Err(error)) = Books::are_there().then(Books::load) {
+        eprintln!("problem: {error}");
+        return Ok(ExitCode::from(1));
+    }
     let made = project::make_all(&project)?;
     let books = match Books::are_there().then(|| LedgerMade::of(&made)).transpose() {
         Ok(books) => books,
@@ -110,6 +115,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             differences.push(format!("{path}: missing, or not what {JSON_PATH} says"));
         }
     }
+    let text = std::fs::read_to_string(JSON_PATH).unwrap_or_default();
+    if differences.is_empty() && text != computed.to_json() {
+        differences.push(format!("{JSON_PATH}: not what is computed, byte for byte"));
+    }
+    differences.extend(verify::unclaimed(&computed, Path::new(".")));
     if differences.is_empty() && broken.is_empty() {
         let (values, files) = (computed.count_values(), computed.outputs.len());
         let (sources, numbers) = (computed.sources.len(), computed.ledger.len());
@@ -150,5 +160,10 @@ fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode>
 fn read() -> anyhow::Result<Manifest> {
     let text = std::fs::read_to_string(JSON_PATH)
         .with_context(|| format!("cannot read {JSON_PATH}; trapcheck numbers writes it"))?;
-    serde_json::from_str(&text).with_context(|| format!("{JSON_PATH} is not a manifest"))
+    let manifest: Manifest =
+        serde_json::from_str(&text).with_context(|| format!("{JSON_PATH} is not a manifest"))?;
+    if manifest.format != 2 {
+        anyhow::bail!("{JSON_PATH}: expected format 2, found {}", manifest.format);
+    }
+    Ok(manifest)
 }

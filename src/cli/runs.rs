@@ -1,11 +1,12 @@
 //! What `score`, `verdict` and `figures` share: find run directories, measure them, say
 //! what cannot be used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use crate::analysis::score::Unreadable;
 use crate::analysis::store::{Measured, Store, find_kept};
 use crate::run::{LoadOptions, Problem, find_runs_by};
 use crate::setup::Configs;
@@ -24,7 +25,7 @@ pub struct RunArgs {
     /// Leave out a last line that a crash cut off
     #[arg(long)]
     pub drop_cut_off: bool,
-    /// Keep what is measured in this folder, and use what it holds (see trapcheck measure)
+    /// Keep what is measured on each run in this folder, and use what it holds already
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }
@@ -63,8 +64,11 @@ pub fn find<P: AsRef<Path>>(paths: &[P], configs: &Configs) -> anyhow::Result<In
     }
     let kept = find_kept(paths);
     if found.runs.is_empty() && kept.is_empty() {
+        let named: Vec<String> =
+            paths.iter().map(|path| path.as_ref().display().to_string()).collect();
         bail!(
-            "no run directory under these paths (one holds a meta.json, or fits one of the layouts)"
+            "no run directory under {} (one holds a meta.json, or fits one of the layouts)",
+            named.join(", ")
         );
     }
     Ok(Inputs { runs: found.runs, kept, problems: found.problems })
@@ -75,12 +79,31 @@ pub fn measure(store: &Store<'_>, found: &Inputs, doing: &'static str) -> Vec<Me
     let bar = progress::bar(found.runs.len(), doing);
     let mut measured = store.runs(&found.runs, || bar.inc(1));
     bar.finish_and_clear();
-    let there: BTreeSet<&PathBuf> = found.runs.iter().collect();
-    let elsewhere = |kept: &Measured| kept.as_ref().map_or(true, |run| !there.contains(&run.dir));
-    measured.extend(store.kept(&found.kept).into_iter().filter(elsewhere));
     let dir = |m: &Measured| m.as_ref().map_or_else(|u| u.dir.clone(), |run| run.dir.clone());
+    let kept = store.kept(&found.kept);
+    // What is kept of a run that is here, or of one that was measured again since, is old.
+    let mut current: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for run in kept.iter().flatten() {
+        *current.entry(run.dir.clone()).or_default() += 1;
+    }
+    let there: BTreeSet<&PathBuf> = found.runs.iter().collect();
+    for one in kept {
+        let place = dir(&one);
+        if there.contains(&place) || one.is_err() && current.contains_key(&place) {
+            continue;
+        }
+        let twice = current.get(&place).is_some_and(|count| *count > 1);
+        measured.push(if twice { Err(kept_twice(&place)) } else { one });
+    }
     measured.sort_by_key(dir);
+    measured.dedup_by(|a, b| a.is_err() && b.is_err() && dir(a) == dir(b));
     measured
+}
+
+fn kept_twice(dir: &Path) -> Unreadable {
+    let message = "several kept files are of this run as it was at different times: \
+                   remove the folder and measure again";
+    Unreadable { dir: dir.into(), problems: vec![Problem::new(dir, message)] }
 }
 
 /// Says for each run that could not be used the first of its problems.

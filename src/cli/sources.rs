@@ -10,13 +10,17 @@ use super::project;
 /// Say which published batches of runs are here, which are stood in for by simulated runs,
 /// and where the missing ones belong
 ///
-/// Every row of the paper's Table 19, and what else its repository names. results/nova/README.md
-/// says how to put a pull in place.
+/// The rows of the paper's Table 19 that are runs; with --all, every other artifact that the
+/// table or the paper's repository names, by its path there: no command reads those.
+/// results/nova/README.md says how to put a pull in place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck sources
   trapcheck sources --format csv")]
 pub struct Args {
+    /// Also list what is not runs: notes, predictions, scripts, registrations of the paper
+    #[arg(long)]
+    all: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -28,7 +32,7 @@ pub struct Args {
 /// A configuration or a published file that cannot be used.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = project::open()?;
-    let table = sources(&project)?;
+    let table = sources(&project, args.all)?;
     output::print(&match args.format {
         Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
         Format::Csv => table.to_csv(),
@@ -40,7 +44,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 ("batch", "batch"),
                 ("state", "state"),
                 ("runs", "runs"),
-                ("belongs_at", "belongs at"),
+                ("from", "from"),
+                ("belongs_at", "the pull belongs at"),
             ];
             output::screen(&table, &shown)
                 + &format!(

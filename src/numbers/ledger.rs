@@ -202,7 +202,6 @@ fn entry(number: &PublishedNumber, found: &Result<Found, Lack>, tolerances: &Tol
         approx: number.approx,
     };
     let Compared { ours, status, gap, because } = compare(&asked, found, tolerances);
-    let join = if number.form == published::Form::Of { " of " } else { ", " };
     let published: Vec<String> =
         asked.values.iter().map(|x| crate::digits::fixed(*x, digits)).collect();
     let about = if number.approx { "about " } else { "" };
@@ -216,7 +215,7 @@ fn entry(number: &PublishedNumber, found: &Result<Found, Lack>, tolerances: &Tol
         statement,
         kind: number.kind.word().into(),
         unit: number.unit.clone(),
-        published: format!("{about}{}", published.join(join)),
+        published: format!("{about}{}", published.join(number.form.joint())),
         ours,
         from: from_words(found),
         status,
@@ -226,16 +225,21 @@ fn entry(number: &PublishedNumber, found: &Result<Found, Lack>, tolerances: &Tol
     }
 }
 
-/// Whose runs a quantity rests on.
+/// What a quantity rests on: whose runs, models, settings.
 pub fn from_words(found: &Result<Found, Lack>) -> String {
     let Ok(found) = found else { return String::new() };
-    let origins: Vec<&str> = found.uses.origins.iter().map(String::as_str).collect();
-    match (origins.as_slice(), found.uses.settings.is_empty()) {
-        ([], _) if !found.uses.models.is_empty() || !found.uses.rows.is_empty() => "model".into(),
-        ([], false) => "settings".into(),
-        ([], true) => String::new(),
-        (origins, _) => origins.join(" and "),
+    let uses = &found.uses;
+    let mut words: Vec<&str> = uses.origins.iter().map(String::as_str).collect();
+    if !uses.models.is_empty() || uses.rows.iter().any(|(table, _)| table.starts_with("model_")) {
+        words.push("model");
     }
+    if !uses.settings.is_empty() {
+        words.push("settings");
+    }
+    if words.is_empty() && !uses.rows.is_empty() {
+        words.push("model");
+    }
+    words.join(" and ")
 }
 
 /// The files a quantity is computed from: derived tables, model values, settings.
@@ -246,7 +250,8 @@ pub fn computed_from(found: &Result<Found, Lack>) -> Vec<PathBuf> {
     if !found.uses.models.is_empty() {
         files.push(derived("model_values"));
     }
-    files.extend(found.uses.settings.iter().map(|(file, _)| PathBuf::from(file)));
+    let of_files = found.uses.settings.iter().filter(|(_, path)| !path.is_empty());
+    files.extend(of_files.map(|(file, _)| PathBuf::from(file)));
     files.sort();
     files.dedup();
     files

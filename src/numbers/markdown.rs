@@ -53,12 +53,16 @@ fn ledger(out: &mut String, manifest: &Manifest) {
     out.push_str(
         "\n## Published numbers\n\n\
          - *reproduced*: a model value or a setting, equal to the printed digits\n\
-         - *replicated*: recomputed on runs of ours, inside the tolerance of `analysis/numbers/tolerances.yaml`\n\
+         - *replicated*: recomputed on runs of ours, inside the tolerance of `analysis/numbers/tolerances.yaml`;\n\
+           a range of ours agrees if it lies within the published range, widened by the tolerance at each end\n\
          - *differs*: recomputed, and not inside it\n\
          - *needs nova*: only the cluster's data can answer; the path where they belong\n\
          - *not computed*: the reason\n\n\
          `from` says what ours rests on: `simulator` or `engine` runs, a `model`, or `settings` of\n\
-         `configs/`, which restate what the paper fixed and are no evidence.\n\n",
+         `configs/`, which restate what the paper fixed and are no evidence. *By construction* marks\n\
+         what could hardly have come out otherwise, *as wide as a value itself* a tolerance that tells\n\
+         little. `site` is the project page, `posthoc` an analysis that the paper made after the outcome.\n\
+         `computed from` counts the files listed below the table.\n\n",
     );
     summary(out, "kind", &manifest.ledger, |e| e.kind.clone());
     summary(out, "what ours rests on", &manifest.ledger, |e| {

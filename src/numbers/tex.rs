@@ -54,21 +54,22 @@ pub struct UnknownUse {
     pub meant: Option<String>,
 }
 
-/// The uses in a text of numbers that there are not. A comment is no use.
+/// The uses in a text of numbers that there are not. A comment is no use; a brace that is
+/// not closed is named with what follows it.
 pub fn unknown_uses(text: &str, ledger: &[Entry]) -> Vec<UnknownUse> {
     let known: Vec<&str> =
         ledger.iter().filter(|e| e.kind != "table").map(|e| e.id.as_str()).collect();
-    let mut found = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        for id in uses(without_comment(line)) {
-            if !known.contains(&id) {
-                let meant = known.iter().min_by_key(|k| distance(k, id));
-                let meant = meant.filter(|k| distance(k, id) <= 3).map(|k| (*k).to_owned());
-                found.push(UnknownUse { line: i + 1, id: id.to_owned(), meant });
-            }
-        }
-    }
-    found
+    // Comments become empty, lines stay lines.
+    let text: String = text.lines().map(|line| format!("{}\n", without_comment(line))).collect();
+    uses(&text)
+        .into_iter()
+        .filter(|(_, id)| !id.contains('#') && !known.contains(&id.as_str()))
+        .map(|(line, id)| {
+            let close = known.iter().min_by_key(|k| distance(k, &id));
+            let meant = close.filter(|k| distance(k, &id) <= 3.min(id.len() / 3));
+            UnknownUse { line, meant: meant.map(|k| (*k).to_owned()), id }
+        })
+        .collect()
 }
 
 fn without_comment(line: &str) -> &str {
@@ -83,17 +84,22 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-fn uses(line: &str) -> Vec<&str> {
+/// Each use: its line and the name in its braces, spaces and line ends left out.
+fn uses(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for name in ["\\ours{", "\\published{"] {
-        let mut rest = line;
-        while let Some(start) = rest.find(name) {
-            rest = &rest[start + name.len()..];
-            let Some(end) = rest.find('}') else { break };
-            found.push(rest[..end].trim());
-            rest = &rest[end..];
+    for name in ["\\ours", "\\published"] {
+        for (at, _) in text.match_indices(name) {
+            // After another backslash it is a line break and a word.
+            let before = text[..at].chars().rev().take_while(|c| *c == '\\').count();
+            let rest = text[at + name.len()..].trim_start();
+            let Some(rest) = rest.strip_prefix('{').filter(|_| before % 2 == 0) else { continue };
+            let line = text[..at].matches('\n').count() + 1;
+            let end = rest.find(['}', '{']).unwrap_or(rest.len().min(40));
+            let id = rest.get(..end).unwrap_or_default();
+            found.push((line, id.split_whitespace().collect()));
         }
     }
+    found.sort();
     found
 }
 
@@ -150,5 +156,15 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].line, found[0].meant.as_deref()), (1, Some("gap-ratio")));
         assert_eq!((found[1].line, found[1].meant.as_deref()), (3, None));
+    }
+
+    #[test]
+    fn a_use_may_run_over_lines_and_a_line_break_is_none() {
+        let of = |text: &str| -> Vec<String> {
+            unknown_uses(text, &ledger()).into_iter().map(|one| one.id).collect()
+        };
+        assert_eq!(of("\\ours {nope} \\ours{gap-\nratio}"), ["nope"]);
+        assert_eq!(of("\\ours{never-closed"), ["never-closed"]);
+        assert!(of("a \\\\ours{x} \\newcommand{\\m}[1]{\\ours{#1}}").is_empty());
     }
 }

@@ -1,8 +1,10 @@
 //! Comparing a recorded manifest with one that was just computed, and with the
 //! files on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use crate::analysis::outputs::DERIVED;
 
 use crate::hash::sha256_hex;
 
@@ -136,4 +138,18 @@ fn ledger(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
     let new = now.keys().filter(|id| !was.contains_key(*id));
     found.extend(new.map(|id| format!("number {id}: not in the manifest")));
     found
+}
+
+/// Files among the derived tables and figures that nothing makes any more.
+pub fn unclaimed(computed: &Manifest, root: &Path) -> Vec<String> {
+    let made: BTreeSet<_> = computed.outputs.iter().map(|o| o.path.as_path()).collect();
+    let derived = walkdir::WalkDir::new(root.join(DERIVED)).sort_by_file_name();
+    derived
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.file_type().is_file())
+        .filter_map(|entry| entry.path().strip_prefix(root).ok().map(Path::to_owned))
+        .filter(|path| !made.contains(path.as_path()))
+        .map(|path| format!("{}: nothing makes this file any more", path.display()))
+        .collect()
 }

@@ -35,14 +35,14 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// The table: a row per cell. lambda_ref is that of the cell's own cache-off runs of the
-/// smallest population; without any, that of its file.
+/// smallest population, else of the reference cell's; unknown without either.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     let mut groups: BTreeMap<[&str; 2], Vec<&ScoredRun>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.meta.arm == "closed") {
         groups.entry([&run.meta.cell, run.meta.source.word()]).or_default().push(run);
     }
     let rows = groups.iter().filter_map(|(key, closed)| {
-        let reference = reference(runs, key[0], key[1], configs)?;
+        let reference = reference(runs, key[0], key[1], configs);
         row(key, closed, reference, configs)
     });
     Table {
@@ -86,8 +86,31 @@ pub fn half_hit_crossings(runs: &[ScoredRun], configs: &Configs) -> Vec<HalfHit>
     groups.iter().filter_map(found).collect()
 }
 
-/// The turns-based lambda_ref of a cell, sessions/s: the unit of both peak ratios (Table 13).
+/// The pool whose lambda_ref is the unit of cells without cache-off runs of their own: "the
+/// 300k value of the same GPU" (Table 13).
+const REFERENCE_POOL_TOKENS: u64 = 300_000;
+
+/// The measured turns-based lambda_ref that a cell's rates are multiples of, sessions/s: its
+/// own, else that of the cell with the reference pool and the same GPU, model and engine.
 fn reference(runs: &[ScoredRun], cell: &str, source: &str, configs: &Configs) -> Option<f64> {
+    if let Some(own) = measured_reference(runs, cell, source, configs) {
+        return Some(own);
+    }
+    let (this, ..) = configs.of_cell(cell)?;
+    let alike = configs.cells.values().filter(|other| {
+        other.pool_tokens == REFERENCE_POOL_TOKENS
+            && (&other.gpu, &other.model, &other.engine.name, &other.workload)
+                == (&this.gpu, &this.model, &this.engine.name, &this.workload)
+    });
+    alike.filter_map(|other| measured_reference(runs, &other.name, source, configs)).next()
+}
+
+fn measured_reference(
+    runs: &[ScoredRun],
+    cell: &str,
+    source: &str,
+    configs: &Configs,
+) -> Option<f64> {
     let turns = session_means(configs, cell)?.mean_turns;
     let own: Vec<&ScoredRun> = runs
         .iter()
@@ -99,8 +122,7 @@ fn reference(runs: &[ScoredRun], cell: &str, source: &str, configs: &Configs) ->
         .filter(|run| run.meta.population == least)
         .filter_map(|run| run.measures.window.as_ref())
         .collect();
-    let measured = stats::mean(&windows.iter().map(|w| w.turns_per_s / turns).collect::<Vec<_>>());
-    Some(measured.unwrap_or(configs.of_cell(cell)?.0.lambda_ref_per_s))
+    stats::mean(&windows.iter().map(|w| w.turns_per_s / turns).collect::<Vec<_>>())
 }
 
 struct Point {
@@ -110,7 +132,12 @@ struct Point {
     token_hits: Option<f64>,
 }
 
-fn row(key: &[&str; 2], closed: &[&ScoredRun], ref_turns: f64, configs: &Configs) -> Option<Row> {
+fn row(
+    key: &[&str; 2],
+    closed: &[&ScoredRun],
+    reference: Option<f64>,
+    configs: &Configs,
+) -> Option<Row> {
     let points = points(closed, session_means(configs, key[0])?.mean_turns);
     let crossing_of = |of: &dyn Fn(&Point) -> Option<f64>| {
         let curve: Vec<(f64, f64)> =
@@ -138,12 +165,12 @@ fn row(key: &[&str; 2], closed: &[&ScoredRun], ref_turns: f64, configs: &Configs
         Cell::Count(*peak_n),
         Cell::Number(peak.turns_based_per_s, 4),
         Cell::Number(completed, 4),
-        Cell::Number(peak.turns_based_per_s / ref_turns, 2),
-        Cell::Number(completed / ref_turns, 2),
+        Cell::known(reference.map(|r| peak.turns_based_per_s / r), 2),
+        Cell::known(reference.map(|r| completed / r), 2),
         cap.map_or(Cell::Unknown, Cell::Count),
         Cell::Count(*largest_n),
         Cell::Number(largest.turns_based_per_s / peak.turns_based_per_s, 3),
-        Cell::Number(largest.turns_based_per_s / ref_turns, 3),
+        Cell::known(reference.map(|r| largest.turns_based_per_s / r), 3),
         plateau_from.map_or(Cell::Unknown, Cell::Count),
         plateau_to.map_or(Cell::Unknown, Cell::Count),
     ]);

@@ -57,7 +57,7 @@ pub fn table(verdict: &Verdict) -> Table {
     let name = &verdict.registration.registration.name;
     Table {
         name: "rescue".into(),
-        title: format!("Rescue runs of {name}"),
+        title: format!("Rescue runs of registration {name}"),
         columns: COLUMNS.to_vec(),
         rows: verdict
             .runs

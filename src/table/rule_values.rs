@@ -19,8 +19,12 @@ use super::{Cell, Column, Row, Table};
 /// Where the inputs of fills lie.
 pub const FILLS: &str = "configs/fill";
 
-const COLUMNS: &[Column] =
-    &[Column::key("registration", ""), Column::key("key", ""), Column::new("value", "see key")];
+const COLUMNS: &[Column] = &[
+    Column::key("registration", ""),
+    Column::key("source", ""),
+    Column::key("key", ""),
+    Column::new("value", "see key"),
+];
 
 /// Why the table could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +96,7 @@ fn add(
     flatten("", &serde_yaml::to_value(registered)?, &mut leaves);
     rows.extend(leaves.into_iter().map(|(key, value)| Row {
         key: format!("{name}/{key}"),
-        cells: vec![Cell::text(name), Cell::text(key), value],
+        cells: vec![Cell::text(name), Cell::text("settings"), Cell::text(key), value],
         sources: sources.to_vec(),
     }));
     Ok(())
@@ -153,7 +157,7 @@ mod tests {
         let mut rows = Vec::new();
         add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[]).unwrap();
         let value = |key: &str| {
-            rows.iter().find(|r| r.cells[1] == Cell::text(key)).map(|r| r.cells[2].print())
+            rows.iter().find(|r| r.cells[2] == Cell::text(key)).map(|r| r.cells[3].print())
         };
         assert_eq!(value("cap_share").as_deref(), Some("0.95"));
         assert_eq!(value("fractions.1"), Some((2.0_f64 / 3.0).to_string()));

@@ -146,6 +146,66 @@ fn two_published_numbers_of_one_id_are_named() {
 }
 
 #[test]
+fn a_published_value_that_does_not_fit_its_form_is_named() {
+    for (change, says) in [
+        (("value: [3, 3], form: of", "value: [4, 3], form: of"), "trapped: k of n is two numbers"),
+        (("value: 73, form: scalar", "value: 73, form: range"), "logs: a range is two numbers"),
+        (("value: 73,", "value: many,"), "logs: value: expected numbers"),
+        (("decimals: 3", "decimals: 99"), "mean-turns: decimals: expected at most 12"),
+    ] {
+        let project = small();
+        let path = project.path("paper/published/numbers.yaml");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace(change.0, change.1)).unwrap();
+        let (code, said) = numbers(&project);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(says), "no {says:?} in {said}");
+    }
+}
+
+#[test]
+fn a_field_or_row_that_the_published_table_does_not_have_is_named() {
+    for (bindings, says) in [
+        (
+            "table_7: [{keys: [cell], fields: {hits: {model: A001}}}]",
+            "table_7: hits: no row of the table has this field",
+        ),
+        (
+            "table_7: [{keys: [cell], rows: {arm: BURTS}, none: {hit: x}}]",
+            "table_7: rows: no row of the table fits",
+        ),
+        ("table_77: []", "table_77: no such published table"),
+    ] {
+        let project = small();
+        fs::write(project.path("analysis/numbers/tables.yaml"), bindings).unwrap();
+        let (code, said) = numbers(&project);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(says), "no {says:?} in {said}");
+    }
+}
+
+#[test]
+fn another_format_a_value_too_many_and_a_stale_table_do_not_verify() {
+    let project = small();
+    numbers(&project);
+    let verify = |says: &str, expected: i32| {
+        let output = project.trapcheck(&["numbers", "--verify"]).output().unwrap();
+        let said = stdout(&output) + &stderr(&output);
+        assert_eq!(output.status.code(), Some(expected), "{said}");
+        assert!(said.contains(says), "no {says:?} in {said}");
+    };
+    let path = project.path("paper/numbers.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"values\":[", "\"values\":[\"\",", 1)).unwrap();
+    verify("numbers.json", 1);
+    fs::write(&path, text.replacen("\"format\":2", "\"format\":9", 1)).unwrap();
+    verify("expected format 2, found 9", 2);
+    fs::write(&path, text).unwrap();
+    fs::write(project.path("paper/derived/old_table.csv"), "x\n").unwrap();
+    verify("paper/derived/old_table.csv: nothing makes this file any more", 1);
+}
+
+#[test]
 fn show_tells_the_chain_from_the_source_to_the_value() {
     let output = trapcheck(&["numbers", "show", "stuck-runs-total"]).output().unwrap();
     let said = stdout(&output);

@@ -33,7 +33,7 @@ fn with_a_pull() -> Project {
 #[test]
 fn without_a_pull_every_batch_is_stood_in_for() {
     let project = Project::whole();
-    let output = project.trapcheck(&["sources", "--format", "csv"]).output().unwrap();
+    let output = project.trapcheck(&["sources", "--all", "--format", "csv"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let table = stdout(&output);
     assert!(table.contains("E2,e2,stood in for,18,"), "{table}");

@@ -51,7 +51,12 @@ fn explained(entry: &Entry, manifest: &Manifest) -> anyhow::Result<String> {
     line("from", &entry.from);
     line("status", entry.status.words());
     line("apart by", &entry.gap);
-    line(if entry.ours.is_empty() { "because" } else { "allowed" }, &entry.because);
+    let label = match (entry.ours.is_empty(), entry.kind.as_str()) {
+        (true, _) => "because",
+        (false, "table") => "compared",
+        (false, _) => "allowed",
+    };
+    line(label, &entry.because);
     if let Some(binding) = binding(entry)? {
         line("computed as", &binding);
     }
@@ -69,7 +74,7 @@ fn explained(entry: &Entry, manifest: &Manifest) -> anyhow::Result<String> {
                     output.sources.len()
                 ),
             );
-            sources.extend(output.sources.iter().map(|i| &manifest.sources[*i]));
+            sources.extend(output.sources.iter().filter_map(|i| manifest.sources.get(*i)));
             line("again with", &format!("trapcheck derive {}", output.analysis));
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_yaml::{Mapping, Value};
 
 use crate::setup::yaml::{self, ConfigError};
+use crate::table::Cell;
 
 use super::pattern::Pattern;
 use super::published::{PublishedNumber, PublishedTable};
@@ -96,15 +97,19 @@ impl TableBindings {
                 }
                 continue;
             }
-            if !tables.iter().any(|table| table.id == *id) {
+            let Some(table) = tables.iter().find(|table| table.id == *id) else {
                 return Err(wrong(id, "no such published table".into()));
-            }
+            };
             let blocks =
                 content.as_sequence().ok_or_else(|| wrong(id, "expected blocks".into()))?;
             let blocks = blocks
                 .iter()
-                .map(|value| Block::parse(value).map_err(|e| wrong(id, e)))
-                .collect::<Result<_, _>>()?;
+                .map(|value| {
+                    let block = Block::parse(value).map_err(|e| wrong(id, e))?;
+                    block.check(table).map_err(|e| wrong(id, e))?;
+                    Ok(block)
+                })
+                .collect::<Result<_, ConfigError>>()?;
             found.insert(id.clone(), TableBinding { blocks });
         }
         Ok(Self { tables: found, words, units })
@@ -160,6 +165,32 @@ fn word_map(value: &Value) -> Result<BTreeMap<String, String>, String> {
 }
 
 impl Block {
+    /// Whether it names only what the published table has.
+    fn check(&self, table: &PublishedTable) -> Result<(), String> {
+        let has = |field: &String| table.rows.iter().flatten().any(|(name, _)| name == field);
+        let named = self.keys.iter().chain(self.fields.keys()).chain(self.none.keys());
+        let named = named.chain(self.rows.iter().map(|(field, _)| field));
+        if let Some(field) = named.into_iter().find(|field| *field != "*" && !has(field)) {
+            return Err(format!("{field}: no row of the table has this field"));
+        }
+        if !table.rows.iter().any(|row| self.holds(row)) {
+            return Err(format!("rows: no row of the table fits the block of {:?}", self.keys));
+        }
+        Ok(())
+    }
+
+    /// Whether it is about a row.
+    pub fn holds(&self, row: &[(String, Value)]) -> bool {
+        self.rows.iter().all(|(field, any)| {
+            let own = row.iter().find(|(name, _)| name == field).map(|(_, value)| value);
+            let cell = own.map_or(Cell::Empty, |value| match value.as_f64() {
+                Some(x) => Cell::Number(x, 6),
+                None => Cell::text(super::published::shown(value)),
+            });
+            any.iter().any(|pattern| pattern.matches(&cell))
+        })
+    }
+
     fn parse(value: &Value) -> Result<Self, String> {
         let map = value.as_mapping().ok_or("expected a block")?;
         let known = ["keys", "rows", "fields", "none"];

@@ -44,6 +44,14 @@ impl Compared {
         let (status, because) = match lack {
             Lack::Nova { path, because } if because.is_empty() => (Status::NeedsNova, path.clone()),
             Lack::Nova { path, because } => (Status::NeedsNova, format!("{path}: {because}")),
+            Lack::Nothing(why) => {
+                return Self {
+                    ours: "none".into(),
+                    status: Status::Differs,
+                    gap: String::new(),
+                    because: why.clone(),
+                };
+            }
             Lack::NotComputed(why) => (Status::NotComputed, why.clone()),
             Lack::Broken(why) => (Status::NotComputed, format!("the binding is broken: {why}")),
         };
@@ -80,11 +88,16 @@ pub fn compare(
         _ if ours.len() == asked.values.len() => {
             each(asked, &ours, tolerances, on_runs, found.bound)
         }
+        _ if on_runs => Ok(Judged {
+            inside: false,
+            gap: format!("{} values, ours are {}", asked.values.len(), ours.len()),
+            allowed: "as many values".into(),
+        }),
         _ => Err(format!("published {} values, ours are {}", asked.values.len(), ours.len())),
     };
     match judged {
         Err(why) => Compared { ours: shown, ..Compared::lacking(&Lack::NotComputed(why)) },
-        Ok(Judged { inside, gap, allowed }) => Compared {
+        Ok(Judged { inside, gap, mut allowed }) => Compared {
             ours: shown,
             status: match (inside, on_runs) {
                 (false, _) => Status::Differs,
@@ -92,14 +105,19 @@ pub fn compare(
                 (true, false) => Status::Reproduced,
             },
             gap,
-            because: allowed,
+            because: {
+                if let Some(why) = &found.by_construction {
+                    allowed += &format!("; by construction: {why}");
+                }
+                allowed
+            },
         },
     }
 }
 
 fn shown(ours: &[f64], asked: &Asked<'_>) -> String {
-    let join = if asked.form == Form::Of { " of " } else { ", " };
-    ours.iter().map(|x| fixed(*x, asked.digits)).collect::<Vec<_>>().join(join)
+    let shown: Vec<String> = ours.iter().map(|x| fixed(*x, asked.digits)).collect();
+    shown.join(asked.form.joint())
 }
 
 struct Judged {
@@ -140,42 +158,51 @@ fn each(
     on_runs: bool,
     bound: Option<Bound>,
 ) -> Result<Judged, String> {
-    let (mut inside, mut worst, mut allowed) = (true, (0.0_f64, 0.0_f64), String::new());
+    let (mut inside, mut allowed) = (true, String::new());
+    // The value that is farthest off for what it is allowed: (share of it, distance, value).
+    let mut worst = (0.0_f64, 0.0_f64, 0.0_f64);
     for (i, (published, own)) in asked.values.iter().zip(ours).enumerate() {
         let half = half_digit(*published, asked.digits, asked.approx);
-        let most = if on_runs {
-            let tolerance = tolerances.for_runs(asked.kind, asked.form, asked.unit);
-            allowed = words(tolerance);
-            width(tolerance, *published, half)
-        } else {
-            allowed = "the printed digits".into();
-            half * 2.0 * tolerances.exact.units_of_last_digit
+        let most = match (on_runs, bound) {
+            // What is stated as a bound has no slack but its rounding.
+            (_, Some(_)) => {
+                allowed = "a bound".into();
+                half
+            }
+            (true, None) => {
+                let tolerance = tolerances.for_runs(asked.kind, asked.form, asked.unit);
+                allowed = words(tolerance);
+                width(tolerance, *published, half)
+            }
+            (false, None) => {
+                allowed = "the printed digits".into();
+                half * 2.0 * tolerances.exact.units_of_last_digit
+            }
         };
         let distance = own - published;
-        // A range of ours inside the published one agrees with it.
         let outside = match (asked.form, on_runs, i) {
             _ if bound == Some(Bound::AtMost) => distance.max(0.0),
             _ if bound == Some(Bound::AtLeast) => (-distance).max(0.0),
+            // A range of ours inside the published one agrees with it.
             (Form::Range, true, 0) => (-distance).max(0.0).max(own - asked.values[1]),
             (Form::Range, true, _) => distance.max(0.0).max(asked.values[0] - own),
             _ => distance.abs(),
         };
         inside &= outside <= most * (1.0 + 1e-9);
-        if distance.abs() > worst.0.abs() {
-            worst = (distance, *published);
+        let share = outside / most;
+        if share > worst.0 || worst.1 == 0.0 {
+            worst = (share, distance, *published);
         }
     }
-    let (distance, at) = worst;
-    let gap = if distance == 0.0 {
+    let (_, distance, at) = worst;
+    let alike = fixed(distance, asked.digits + 1);
+    let gap = if alike.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
         String::new()
     } else if at == 0.0 {
         signed(distance, asked.digits + 1)
     } else {
         format!("{} %", signed(100.0 * distance / at.abs(), 1))
     };
-    if bound.is_some() {
-        allowed += ", of a bound";
-    }
     Ok(Judged { inside, gap, allowed })
 }
 

@@ -12,6 +12,15 @@ use crate::table::{Cell, Row, Table};
 use super::pattern::{Pattern, exact};
 use super::quantity::{Bound, Cells, Operation, Quantity, Reduction, Take, Where};
 
+/// Columns that say which runs a row is about, rather than what became of them.
+const IDENTITY: [&str; 6] = ["run", "cell", "arm", "registration", "rate_multiple", "population"];
+
+/// The `source` of rows that restate what `configs/` and its defaults fix.
+const SETTINGS: &str = "settings";
+
+/// The `source` of rows that rest on no run in a table whose others do.
+const MODEL: &str = "model";
+
 /// One value of ours.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -30,6 +39,8 @@ pub struct Found {
     pub uses: Uses,
     /// Whether the published value is a bound on them.
     pub bound: Option<Bound>,
+    /// Why they could hardly have come out otherwise, if that is so.
+    pub by_construction: Option<String>,
 }
 
 /// What a quantity rests on.
@@ -59,6 +70,8 @@ pub enum Lack {
     },
     /// Nothing can answer, or our data cannot say.
     NotComputed(String),
+    /// Ours has no such thing: a gate that never came off, a load without an unstable run.
+    Nothing(String),
     /// The binding leads to nothing: a table, column, id or path that is not there.
     Broken(String),
 }
@@ -155,6 +168,9 @@ impl Evaluation<'_> {
                 a.and(b).with(values)
             }
             Quantity::Bound(bound, of) => Ok(Found { bound: Some(*bound), ..self.of(of)? }),
+            Quantity::ByConstruction(why, of) => {
+                Ok(Found { by_construction: Some(why.clone()), ..self.of(of)? })
+            }
             Quantity::Abs(of) => self.each(of, f64::abs),
             Quantity::Scale(factor, of) => self.each(of, |x| x * factor),
             Quantity::Count(of, is) | Quantity::ShareOf(of, is) => {
@@ -275,7 +291,25 @@ impl Evaluation<'_> {
         let mut found = Found::default();
         found.uses.rest_on(table, &rows);
         let values = match cells.take {
-            Take::Count => vec![rows.len() as f64],
+            Take::Count => {
+                // Of runs that are not there, none is as asked: that says nothing.
+                let asked: Vec<(usize, &(String, Vec<Pattern>))> = where_at
+                    .iter()
+                    .copied()
+                    .zip(&cells.rows)
+                    .filter(|(_, (column, _))| IDENTITY.contains(&column.as_str()))
+                    .collect();
+                let is_there = |row: &Row| {
+                    asked.iter().all(|(i, (column, any))| {
+                        self.catalogue.matches(column, &row.cells[*i], any)
+                    })
+                };
+                if !table.rows.iter().any(is_there) {
+                    let why = format!("no run of {} fits", cells.table);
+                    return Err(Lack::NotComputed(why));
+                }
+                vec![rows.len() as f64]
+            }
             Take::Of => {
                 let asked = rows.iter().filter(|row| holds(row, &cells.is, &is_at)).count();
                 if rows.is_empty() {
@@ -338,8 +372,16 @@ impl Uses {
         for row in rows {
             self.rows.insert((table.name.clone(), row.key.clone()));
             self.sources.extend(row.sources.iter().cloned());
-            if let Some(i) = source {
-                self.origins.insert(row.cells[i].print());
+        }
+        // That no row fits is a finding about the runs of the whole table.
+        let all: Vec<&Row> = table.rows.iter().collect();
+        let looked_at = if rows.is_empty() { &all } else { rows };
+        for origin in source.iter().flat_map(|i| looked_at.iter().map(|row| row.cells[*i].print()))
+        {
+            if origin == SETTINGS {
+                self.settings.insert((table.name.clone(), String::new()));
+            } else if origin != MODEL && !origin.is_empty() {
+                self.origins.insert(origin);
             }
         }
     }
@@ -350,6 +392,10 @@ fn value(table: &Table, row: &Row, i: usize) -> Result<Value, Lack> {
     match (exact(cell), cell) {
         (Some(number), _) => Ok(Value::Number(number)),
         (None, Cell::Text(text)) => Ok(Value::Text(text.clone())),
+        (None, Cell::Empty) => {
+            let name = &table.columns[i].name;
+            Err(Lack::Nothing(format!("{}: {} has no {name}", table.name, row.key)))
+        }
         _ => {
             let name = &table.columns[i].name;
             Err(Lack::NotComputed(format!("{}: {name} of {} is unknown", table.name, row.key)))
@@ -439,6 +485,7 @@ pub fn settings_named<'a>(quantities: impl Iterator<Item = &'a Quantity>) -> BTr
             | Quantity::Abs(of)
             | Quantity::Scale(_, of)
             | Quantity::Bound(_, of)
+            | Quantity::ByConstruction(_, of)
             | Quantity::Count(of, _)
             | Quantity::ShareOf(of, _) => open.push(of),
             Quantity::Combine(_, pair) => open.extend([&pair.0, &pair.1]),

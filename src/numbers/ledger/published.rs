@@ -73,6 +73,17 @@ pub enum Kind {
     Posthoc,
 }
 
+impl Form {
+    /// What stands between the values.
+    pub const fn joint(self) -> &'static str {
+        match self {
+            Self::Of => " of ",
+            Self::Range => " to ",
+            Self::Scalar | Self::List => ", ",
+        }
+    }
+}
+
 impl Kind {
     /// The word of the file.
     pub const fn word(self) -> &'static str {
@@ -93,6 +104,29 @@ impl PublishedNumber {
         match &self.value {
             Value::Sequence(items) => items.iter().filter_map(Value::as_f64).collect(),
             one => one.as_f64().into_iter().collect(),
+        }
+    }
+
+    /// Whether its values fit its form.
+    fn check(&self) -> Result<(), String> {
+        let stated = match &self.value {
+            Value::Sequence(items) => items.len(),
+            _ => 1,
+        };
+        let values = self.values();
+        if values.len() != stated || values.is_empty() {
+            return Err("value: expected numbers".into());
+        }
+        if self.decimals.is_some_and(|digits| digits > 12) {
+            return Err("decimals: expected at most 12".into());
+        }
+        match (self.form, values.as_slice()) {
+            (Form::Scalar, [_]) | (Form::List, _) => Ok(()),
+            (Form::Range, [low, high]) if low <= high => Ok(()),
+            (Form::Of, [k, n]) if 0.0 <= *k && k <= n && *n > 0.0 => Ok(()),
+            (Form::Scalar, _) => Err("a scalar is one number".into()),
+            (Form::Range, _) => Err("a range is two numbers, the smaller first".into()),
+            (Form::Of, _) => Err("k of n is two numbers, k at most n, n above 0".into()),
         }
     }
 
@@ -125,6 +159,7 @@ pub fn numbers(path: &Path) -> Result<Vec<PublishedNumber>, ConfigError> {
         if !seen.insert(&number.id) {
             return Err(ConfigError::new(path, format!("id {} is there twice", number.id)));
         }
+        number.check().map_err(|e| ConfigError::new(path, format!("{}: {e}", number.id)))?;
     }
     Ok(file.entries)
 }

@@ -33,6 +33,9 @@ pub enum Quantity {
     Scale(f64, Box<Quantity>),
     /// What a published bound is held against: ours may be smaller (`at_most`) or larger.
     Bound(Bound, Box<Quantity>),
+    /// A quantity that could hardly have come out otherwise, and why: fitted to the
+    /// published value, or fixed by what was run.
+    ByConstruction(String, Box<Quantity>),
     /// How many match.
     Count(Box<Quantity>, Vec<Pattern>),
     /// How many match, of how many.
@@ -162,6 +165,11 @@ impl Quantity {
             only(&["nova", "because"])?;
             let because = get("because").map_or(Ok(String::new()), word)?;
             return Ok(Self::Nova(word(path)?, because));
+        }
+        if let Some(why) = get("by_construction") {
+            only(&["by_construction", "of"])?;
+            let of = Self::parse(get("of").ok_or("by_construction: of is missing")?)?;
+            return Ok(Self::ByConstruction(word(why)?, Box::new(of)));
         }
         if let Some(factor) = get("scale") {
             only(&["scale", "of"])?;
@@ -297,6 +305,7 @@ mod tests {
             "{percent: {ratio: [{model: A}, {sum: [{model: B}, {number: other}]}]}}",
             "{share_of: {table: t, column: x}, is: '>0.5'}",
             "{scale: 0.001, of: {model: A}}",
+            "{by_construction: fitted, of: {at_most: {model: A}}}",
             "{nova: results/nova/x, because: logs}",
             "{none: a fact about the text}",
         ] {

@@ -47,7 +47,7 @@ pub fn compared(
     let mut rows = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for (i, row) in table.rows.iter().enumerate() {
-        let of_row: Vec<&Block> = blocks.iter().filter(|block| holds(block, row)).collect();
+        let of_row: Vec<&Block> = blocks.iter().filter(|block| block.holds(row)).collect();
         let keys = of_row.first().map_or(&keys, |block| &block.keys);
         let id = identity(&table.id, keys, row, i);
         let fields: Vec<Field> = row
@@ -59,7 +59,7 @@ pub fn compared(
             if let Err(Lack::Broken(why)) = &field.found {
                 out.broken.push(format!("{id}: {}: {why}", field.name));
             }
-            if !names.contains(&field.name) && field.found.is_ok() {
+            if !names.contains(&field.name) && !field.compared.ours.is_empty() {
                 names.push(field.name.clone());
             }
         }
@@ -67,20 +67,13 @@ pub fn compared(
         rows.push((id, row, fields));
     }
     if !names.is_empty() {
-        out.table = Some(side_by_side(table, &keys, &names, &rows));
+        out.table = Some(if names.len() > MOST_COLUMNS {
+            one_below_another(table, &keys, &rows, bound)
+        } else {
+            side_by_side(table, &keys, &names, &rows, bound)
+        });
     }
     out
-}
-
-fn holds(block: &Block, row: &[(String, Value)]) -> bool {
-    block.rows.iter().all(|(field, any)| {
-        let own = row.iter().find(|(name, _)| name == field).map(|(_, value)| value);
-        let cell = own.map_or(Cell::Empty, |value| match value.as_f64() {
-            Some(x) => Cell::Number(x, 6),
-            None => Cell::text(shown(value)),
-        });
-        any.iter().any(|pattern| pattern.matches(&cell))
-    })
 }
 
 fn identity(table: &str, keys: &[String], row: &[(String, Value)], i: usize) -> String {
@@ -129,7 +122,13 @@ fn field(
         (Ok(own), None) => words(value, own, &bound.all.words),
         (Err(lack), _) => Compared::lacking(lack),
     };
-    Field { name: name.into(), published: shown(value), compared, found }
+    let published = match (form, value) {
+        (Some(form), Value::Sequence(items)) if items.len() == 2 => {
+            items.iter().map(shown).collect::<Vec<_>>().join(form.joint())
+        }
+        _ => shown(value),
+    };
+    Field { name: name.into(), published, compared, found }
 }
 
 fn unbound() -> Lack {
@@ -167,8 +166,8 @@ fn words(value: &Value, own: &Found, dictionary: &BTreeMap<String, String>) -> C
         Value::Sequence(items) => items.iter().map(shown).collect(),
         one => vec![shown(one)],
     };
-    let published: Vec<String> =
-        items.iter().map(|word| plain(dictionary.get(word).unwrap_or(word))).collect();
+    let known = |word: &str| plain(dictionary.get(word).map_or(word, String::as_str));
+    let published: Vec<String> = items.iter().map(|word| known(word)).collect();
     let ours: Vec<String> = own
         .values
         .iter()
@@ -177,7 +176,7 @@ fn words(value: &Value, own: &Found, dictionary: &BTreeMap<String, String>) -> C
             evaluate::Value::Number(x) => x.to_string(),
         })
         .collect();
-    let same = ours.iter().map(|word| plain(word)).eq(published.iter().cloned());
+    let same = ours.iter().map(|word| known(word)).eq(published.iter().cloned());
     let on_runs = !own.uses.origins.is_empty();
     Compared {
         ours: ours.join(", "),
@@ -231,7 +230,7 @@ fn entry(table: &PublishedTable, id: &str, fields: &[Field]) -> Entry {
     }
     from.remove("");
     let of = |pick: &dyn Fn(&Field) -> &str| {
-        let shown = fields.iter().filter(|f| f.found.is_ok() || compared == 0);
+        let shown = fields.iter().filter(|f| !f.compared.ours.is_empty() || compared == 0);
         shown.map(|f| format!("{} {}", f.name, pick(f))).collect::<Vec<_>>().join("; ")
     };
     Entry {
@@ -250,6 +249,66 @@ fn entry(table: &PublishedTable, id: &str, fields: &[Field]) -> Entry {
     }
 }
 
+/// A table with more fields than this is set one field per line: rows of such tables hardly
+/// share a field.
+const MOST_COLUMNS: usize = 14;
+
+/// A title as a sentence begins.
+fn title(table: &PublishedTable, how: &str) -> String {
+    let mut letters = table.title.chars();
+    let first = letters.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
+    format!("{first}{} ({}): {how}", letters.as_str(), table.place)
+}
+
+fn column(name: &str, is_key: bool, bound: BoundTable<'_>) -> Column {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let unit = bound.all.units.get(last).cloned().unwrap_or_default();
+    Column { name: Cow::Owned(name.replace('.', "_")), unit: Cow::Owned(unit), is_key }
+}
+
+/// One line per field of every row: published, ours, how they stand.
+fn one_below_another(
+    table: &PublishedTable,
+    keys: &[String],
+    rows: &[FieldRow<'_>],
+    bound: BoundTable<'_>,
+) -> Table {
+    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
+    columns.push(column("field", true, bound));
+    for name in ["published", "ours", "whose", "status"] {
+        columns.push(column(name, false, bound));
+    }
+    let mut out = Vec::new();
+    for (id, own, fields) in rows {
+        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
+        for field in fields.iter().filter(|f| !f.compared.ours.is_empty()) {
+            let found = [
+                Cell::text(field.name.replace('.', " ")),
+                Cell::text(&field.published),
+                Cell::text(&field.compared.ours),
+                Cell::text(from_words(&field.found)),
+                Cell::text(field.compared.status.words()),
+            ];
+            let sources = field
+                .found
+                .as_ref()
+                .map_or_else(|_| Vec::new(), |found| found.uses.sources.iter().cloned().collect());
+            out.push(Row {
+                key: format!("{id}/{}", field.name),
+                cells: known.iter().cloned().chain(found).collect(),
+                sources,
+            });
+        }
+    }
+    let title = title(table, "published and ours, a field per line");
+    Table { name: table.id.replace('.', "_"), title, columns, rows: out }
+}
+
+fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
+    let value = row.iter().find(|(name, _)| name == key);
+    value.map_or(Cell::Empty, |(_, value)| Cell::text(shown(value)))
+}
+
 type FieldRow<'a> = (String, &'a Vec<(String, Value)>, Vec<Field>);
 
 /// Two rows per published row: the paper's and ours.
@@ -258,33 +317,25 @@ fn side_by_side(
     keys: &[String],
     names: &[String],
     rows: &[FieldRow<'_>],
+    bound: BoundTable<'_>,
 ) -> Table {
-    let column = |name: &str, is_key| Column {
-        name: Cow::Owned(name.replace('.', "_")),
-        unit: Cow::Borrowed(""),
-        is_key,
-    };
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true)).collect();
-    columns.push(column("whose", true));
-    columns.extend(names.iter().map(|name| column(name, false)));
-    columns.push(column("agree", false));
+    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
+    columns.push(column("whose", true, bound));
+    columns.extend(names.iter().map(|name| column(name, false, bound)));
+    columns.push(column("fields_that_agree", false, bound));
     let mut out = Vec::new();
     for (id, own, fields) in rows {
-        let known: Vec<Cell> = keys
-            .iter()
-            .map(|key| {
-                let value = own.iter().find(|(name, _)| name == key);
-                value.map_or(Cell::Empty, |(_, value)| Cell::text(shown(value)))
-            })
-            .collect();
+        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
         let of = |pick: &dyn Fn(&Field) -> Cell| -> Vec<Cell> {
             names
                 .iter()
                 .map(|name| fields.iter().find(|f| f.name == *name).map_or(Cell::Empty, pick))
                 .collect()
         };
-        let compared = fields.iter().filter(|f| f.found.is_ok() && !f.compared.ours.is_empty());
-        let agree = compared.clone().filter(|f| f.compared.status != Status::Differs).count();
+        let compared = fields.iter().filter(|f| !f.compared.ours.is_empty());
+        let agrees =
+            |f: &&Field| matches!(f.compared.status, Status::Reproduced | Status::Replicated);
+        let agree = compared.clone().filter(|f| agrees(f)).count();
         let count = compared.count();
         let sources: BTreeSet<SourceFile> = fields
             .iter()
@@ -318,7 +369,7 @@ fn side_by_side(
     }
     Table {
         name: table.id.replace('.', "_"),
-        title: format!("{} ({}): published, and ours under it", table.title, table.place),
+        title: title(table, "published, and ours under it"),
         columns,
         rows: out,
     }

@@ -62,7 +62,17 @@ impl Tolerances {
     /// As [`yaml::load`]; a tolerance without a width; one that is left out by those before.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let file: Self = yaml::load(path)?;
+        if !(file.exact.units_of_last_digit > 0.0) {
+            let message = "exact.units_of_last_digit: expected a number above 0";
+            return Err(ConfigError::new(path, message));
+        }
         for (i, tolerance) in file.runs.iter().enumerate() {
+            let widths = [tolerance.absolute, tolerance.relative, tolerance.share];
+            let wrong = widths.iter().flatten().any(|width| *width < 0.0);
+            if wrong || [tolerance.relative, tolerance.share].iter().flatten().any(|s| *s > 1.0) {
+                let message = format!("runs[{i}]: a width is not negative, a share at most 1");
+                return Err(ConfigError::new(path, message));
+            }
             if tolerance.absolute.is_none()
                 && tolerance.relative.is_none()
                 && tolerance.share.is_none()
@@ -91,10 +101,12 @@ impl Tolerances {
     }
 }
 
-/// How far ours may be off at one published value; half a unit of its last digit at least.
+/// How far ours may be off at one published value: no farther than the value itself, so that
+/// its sign is asked for, and half a unit of its last digit at least.
 pub fn width(tolerance: &Tolerance, published: f64, half_digit: f64) -> f64 {
     let relative = tolerance.relative.map_or(0.0, |share| share * published.abs());
-    tolerance.absolute.unwrap_or(0.0).max(relative).max(half_digit)
+    let widest = if published == 0.0 { f64::INFINITY } else { published.abs() };
+    tolerance.absolute.unwrap_or(0.0).max(relative).min(widest).max(half_digit)
 }
 
 /// Half a unit of the last printed digit; of the last one that is not 0 where the number is
