@@ -196,7 +196,7 @@ fn another_format_a_value_too_many_and_a_stale_table_do_not_verify() {
     };
     let path = project.path("paper/numbers.json");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("\"values\":[", "\"values\":[\"\",", 1)).unwrap();
+    fs::write(&path, text.replacen("],\"sources\":", ",\"more\"],\"sources\":", 1)).unwrap();
     verify("numbers.json", 1);
     fs::write(&path, text.replacen("\"format\":2", "\"format\":9", 1)).unwrap();
     verify("expected format 2, found 9", 2);
