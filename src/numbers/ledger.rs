@@ -6,6 +6,7 @@
 //! data as well. A status follows from these, it is never set.
 
 pub mod bindings;
+pub mod catalogue;
 pub mod compare;
 pub mod evaluate;
 pub mod pattern;
@@ -24,8 +25,9 @@ use crate::setup::yaml::{self, ConfigError};
 use crate::table::Table;
 
 use bindings::{NumberBindings, TableBindings};
+use catalogue::Catalogue;
 use compare::{Compared, compare};
-use evaluate::{Catalogue, Found, Lack, settings_named};
+use evaluate::{Found, Lack, settings_named};
 use published::{PublishedNumber, PublishedTable};
 use tolerance::Tolerances;
 

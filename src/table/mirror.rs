@@ -12,15 +12,9 @@ use crate::run::Kind;
 use crate::setup::registration::trap::MirrorTest;
 use crate::setup::{Configs, Span};
 
-use super::{Cell, Column, Row, Table, holds, judged_for_the_paired_test, plan_model};
+use super::{Cell, Column, Row, Table, holds, judged_for_the_paired_test, open_run, plan_model};
 
 const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
     Column::new("label", ""),
     Column::new("early_completions", "sessions"),
     Column::new("early_completions_multiple", "lambda_ref"),
@@ -118,7 +112,7 @@ pub fn table(
         name: "mirror".into(),
         title: "The step-capped workload: lull, wave and backlog against model F on the run's plan"
             .into(),
-        columns: COLUMNS.to_vec(),
+        columns: open_run::columns(COLUMNS),
         rows,
     }
 }
@@ -151,21 +145,12 @@ fn row(
     configs: &Configs,
 ) -> Row {
     let run = seen.run;
-    let key = run.dir.display().to_string();
-    let mut cells = vec![
-        Cell::text(&key),
-        Cell::text(run.meta.source.word()),
-        Cell::text(&run.meta.cell),
-        Cell::text(&run.meta.arm),
-        Cell::optional(run.meta.rate.multiple, 2),
-        Cell::Count(run.meta.seed),
-        seen.label.clone(),
-    ];
+    let mut cells = vec![seen.label.clone()];
     cells.extend(measured(run, test, lambda_ref, configs));
     cells.extend(predicted(seen, test, lambda_ref, configs));
     cells.push(Cell::optional(seen.quasi_static, 4));
     cells.extend(secondary(seen, timing, test, configs));
-    Row { key, cells, sources: run.sources.clone() }
+    open_run::row(run, cells)
 }
 
 /// After the lull, where the wave peaks, and the bins of that peak.

@@ -6,15 +6,9 @@ use crate::analysis::verdict::{Verdict, VerdictRun};
 use crate::rule::persistence::life;
 use crate::setup::registration::after::PersistenceTest;
 
-use super::{Cell, Column, Row, Table, stuck, trigger};
+use super::{Cell, Column, Table, open_run, stuck, trigger};
 
 const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
     Column::new("label", ""),
     Column::new("stuck", ""),
     Column::new("trigger_gone", ""),
@@ -40,35 +34,25 @@ pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) ->
         let began_s = if from_empty { 0.0 } else { run.burst_start_s };
         let since = last_hit_s.map(|(t, _)| t - began_s);
         let trapped_s = life.onset_s.map(|_| life.trapped_s);
-        let key = run.dir.display().to_string();
-        Some(Row {
-            cells: vec![
-                Cell::text(&key),
-                Cell::text(run.meta.source.word()),
-                Cell::text(&run.meta.cell),
-                Cell::text(&run.meta.arm),
-                Cell::optional(run.meta.rate.multiple, 2),
-                Cell::Count(run.meta.seed),
-                run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label)),
-                stuck(&run.measures, stuck_below),
-                trigger::of_run(verdicts, run).map_or(Cell::Empty, trigger::gone),
-                Cell::optional(life.onset_s, 0),
-                Cell::optional(trapped_s, 0),
-                Cell::optional(trapped_s.map(|s| s + rule.window_s), 0),
-                Cell::Count(u64::from(life.escape_s.is_some())),
-                Cell::optional(life.escape_s, 0),
-                Cell::optional(life.highest, 3),
-                Cell::optional(last_hit_s.map(|(t, _)| *t), 0),
-                Cell::optional(since, 0),
-            ],
-            key,
-            sources: run.sources.clone(),
-        })
+        let found = vec![
+            run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label)),
+            stuck(&run.measures, stuck_below),
+            trigger::of_run(verdicts, run).map_or(Cell::Empty, trigger::gone),
+            Cell::optional(life.onset_s, 0),
+            Cell::optional(trapped_s, 0),
+            Cell::optional(trapped_s.map(|s| s + rule.window_s), 0),
+            Cell::Count(u64::from(life.escape_s.is_some())),
+            Cell::optional(life.escape_s, 0),
+            Cell::optional(life.highest, 3),
+            Cell::optional(last_hit_s.map(|(t, _)| *t), 0),
+            Cell::optional(since, 0),
+        ];
+        Some(open_run::row(run, found))
     };
     Table {
         name: "persistence".into(),
         title: "Traps from their onset to the run's end or an intervention".into(),
-        columns: COLUMNS.to_vec(),
+        columns: open_run::columns(COLUMNS),
         rows: verdict.runs.iter().filter(|r| !r.role.is_empty()).filter_map(row).collect(),
     }
 }

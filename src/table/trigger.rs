@@ -5,15 +5,9 @@ use crate::analysis::verdict::{Verdict, VerdictRun};
 use crate::measure::trigger::TriggerMeasures;
 use crate::setup::registration::Test;
 
-use super::{Cell, Column, Row, Table, stuck};
+use super::{Cell, Column, Row, Table, open_run, stuck};
 
 const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
     Column::new("stuck", ""),
     Column::new("trigger_sessions", "sessions"),
     Column::new("trigger_gone", ""),
@@ -37,7 +31,7 @@ pub fn table(verdicts: &[Verdict]) -> Table {
     Table {
         name: "trigger".into(),
         title: "Whether each run's trigger had left before the end, and the turns since".into(),
-        columns: COLUMNS.to_vec(),
+        columns: open_run::columns(COLUMNS),
         rows,
     }
 }
@@ -62,31 +56,21 @@ pub(super) fn gone(trigger: &TriggerMeasures) -> Cell {
 
 fn row(run: &VerdictRun, stuck_below: f64) -> Option<Row> {
     let Extra::Trigger(Some(trigger)) = &run.extra else { return None };
-    let key = run.dir.display().to_string();
     let after = trigger.turns_after;
-    Some(Row {
-        cells: vec![
-            Cell::text(&key),
-            Cell::text(run.meta.source.word()),
-            Cell::text(&run.meta.cell),
-            Cell::text(&run.meta.arm),
-            Cell::optional(run.meta.rate.multiple, 2),
-            Cell::Count(run.meta.seed),
-            stuck(&run.measures, stuck_below),
-            Cell::Count(trigger.sessions),
-            gone(trigger),
-            Cell::Count(trigger.present_at_end),
-            Cell::Count(trigger.all_at_end),
-            Cell::optional(trigger.before_end_s, 0),
-            after.map_or(Cell::Empty, |share| Cell::Count(share.total())),
-            match after {
-                Some(share) if share.unknown > 0 => Cell::Unknown,
-                Some(share) => Cell::Count(share.hits),
-                None => Cell::Empty,
-            },
-            Cell::optional(trigger.last_hit_after_s, 0),
-        ],
-        key,
-        sources: run.sources.clone(),
-    })
+    let found = vec![
+        stuck(&run.measures, stuck_below),
+        Cell::Count(trigger.sessions),
+        gone(trigger),
+        Cell::Count(trigger.present_at_end),
+        Cell::Count(trigger.all_at_end),
+        Cell::optional(trigger.before_end_s, 0),
+        after.map_or(Cell::Empty, |share| Cell::Count(share.total())),
+        match after {
+            Some(share) if share.unknown > 0 => Cell::Unknown,
+            Some(share) => Cell::Count(share.hits),
+            None => Cell::Empty,
+        },
+        Cell::optional(trigger.last_hit_after_s, 0),
+    ];
+    Some(open_run::row(run, found))
 }

@@ -9,8 +9,9 @@ use crate::run::SourceFile;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::bindings::{Block, BoundTable, filled};
+use super::catalogue::Catalogue;
 use super::compare::{Asked, Compared, compare};
-use super::evaluate::{self, Catalogue, Found, Lack};
+use super::evaluate::{self, Found, Lack};
 use super::published::{Form, Kind, PublishedTable, numeric, shown};
 use super::quantity::{Quantity, Take};
 use super::tolerance::Tolerances;
