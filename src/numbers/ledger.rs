@@ -15,7 +15,7 @@ pub mod quantity;
 pub mod tables;
 pub mod tolerance;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -229,19 +229,36 @@ fn entry(number: &PublishedNumber, found: &Result<Found, Lack>, tolerances: &Tol
 
 /// What a quantity rests on: whose runs, models, settings.
 pub fn from_words(found: &Result<Found, Lack>) -> String {
-    let Ok(found) = found else { return String::new() };
-    let uses = &found.uses;
-    let mut words: Vec<&str> = uses.origins.iter().map(String::as_str).collect();
-    if !uses.models.is_empty() || uses.rows.iter().any(|(table, _)| table.starts_with("model_")) {
-        words.push("model");
+    in_words(&rests_on(found))
+}
+
+/// The same, a word each.
+pub fn rests_on(found: &Result<Found, Lack>) -> BTreeSet<String> {
+    let uses = match found {
+        Ok(found) => &found.uses,
+        Err(Lack::Nothing { whose, .. }) => return [whose.clone()].into(),
+        Err(_) => return BTreeSet::new(),
+    };
+    let mut words = uses.origins.clone();
+    let of_model = |(table, _): &(String, String)| table.starts_with("model_");
+    if !uses.models.is_empty() || uses.rows.iter().any(of_model) {
+        words.insert("model".into());
     }
     if !uses.settings.is_empty() {
-        words.push("settings");
+        words.insert("settings".into());
     }
     if words.is_empty() && !uses.rows.is_empty() {
-        words.push("model");
+        words.insert("model".into());
     }
-    words.join(" and ")
+    words
+}
+
+/// Runs first, then models, then settings.
+pub fn in_words(words: &BTreeSet<String>) -> String {
+    let last = |word: &&String| ["model", "settings"].contains(&word.as_str());
+    let runs = words.iter().filter(|word| !last(word));
+    let ordered: Vec<&str> = runs.chain(words.iter().filter(last)).map(String::as_str).collect();
+    ordered.join(" and ")
 }
 
 /// The files a quantity is computed from: derived tables, model values, settings.

@@ -54,7 +54,7 @@ fn ledger(out: &mut String, manifest: &Manifest) {
         "\n## Published numbers\n\n\
          - *reproduced*: a model value or a setting, equal to the printed digits\n\
          - *replicated*: recomputed on runs of ours, inside the tolerance of `analysis/numbers/tolerances.yaml`;\n\
-           a range of ours agrees if it lies within the published range, widened by the tolerance at each end\n\
+         \u{20} a range of ours agrees if it lies within the published range, widened by the tolerance at each end\n\
          - *differs*: recomputed, and not inside it\n\
          - *needs nova*: only the cluster's data can answer; the path where they belong\n\
          - *not computed*: the reason\n\n\

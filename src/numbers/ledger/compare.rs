@@ -44,7 +44,7 @@ impl Compared {
         let (status, because) = match lack {
             Lack::Nova { path, because } if because.is_empty() => (Status::NeedsNova, path.clone()),
             Lack::Nova { path, because } => (Status::NeedsNova, format!("{path}: {because}")),
-            Lack::Nothing(why) => {
+            Lack::Nothing { why, .. } => {
                 return Self {
                     ours: "none".into(),
                     status: Status::Differs,

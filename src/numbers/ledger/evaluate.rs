@@ -72,7 +72,12 @@ pub enum Lack {
     /// Nothing can answer, or our data cannot say.
     NotComputed(String),
     /// Ours has no such thing: a gate that never came off, a load without an unstable run.
-    Nothing(String),
+    Nothing {
+        /// What it has not.
+        why: String,
+        /// Whose runs have it not.
+        whose: String,
+    },
     /// The binding leads to nothing: a table, column, id or path that is not there.
     Broken(String),
 }
@@ -342,7 +347,11 @@ fn value(table: &Table, row: &Row, i: usize) -> Result<Value, Lack> {
         (None, Cell::Text(text)) => Ok(Value::Text(text.clone())),
         (None, Cell::Empty) => {
             let name = &table.columns[i].name;
-            Err(Lack::Nothing(format!("{}: {} has no {name}", table.name, row.key)))
+            let source = table.columns.iter().position(|c| c.name == "source");
+            Err(Lack::Nothing {
+                why: format!("{}: {} has no {name}", table.name, row.key),
+                whose: source.map_or_else(String::new, |i| row.cells[i].print()),
+            })
         }
         _ => {
             let name = &table.columns[i].name;

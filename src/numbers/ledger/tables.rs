@@ -15,7 +15,7 @@ use super::evaluate::{self, Found, Lack};
 use super::published::{Form, Kind, PublishedTable, numeric, shown};
 use super::quantity::{Quantity, Take};
 use super::tolerance::Tolerances;
-use super::{Entry, Status, computed_from, from_words};
+use super::{Entry, Status, computed_from, from_words, in_words, rests_on};
 
 /// A published table, compared.
 pub struct ComparedTable {
@@ -226,10 +226,9 @@ fn entry(table: &PublishedTable, id: &str, fields: &[Field]) -> Entry {
     let mut from: BTreeSet<String> = BTreeSet::new();
     let mut files = BTreeSet::new();
     for field in fields {
-        from.insert(from_words(&field.found));
+        from.extend(rests_on(&field.found));
         files.extend(computed_from(&field.found));
     }
-    from.remove("");
     let of = |pick: &dyn Fn(&Field) -> &str| {
         let shown = fields.iter().filter(|f| !f.compared.ours.is_empty() || compared == 0);
         shown.map(|f| format!("{} {}", f.name, pick(f))).collect::<Vec<_>>().join("; ")
@@ -242,7 +241,7 @@ fn entry(table: &PublishedTable, id: &str, fields: &[Field]) -> Entry {
         unit: String::new(),
         published: of(&|f| &f.published),
         ours: if compared == 0 { String::new() } else { of(&|f| &f.compared.ours) },
-        from: from.into_iter().collect::<Vec<_>>().join(" and "),
+        from: in_words(&from),
         status,
         gap: gaps.join("; "),
         because,
@@ -343,8 +342,7 @@ fn side_by_side(
             .filter_map(|f| f.found.as_ref().ok())
             .flat_map(|f| f.uses.sources.iter().cloned())
             .collect();
-        let whose: BTreeSet<String> =
-            fields.iter().map(|f| from_words(&f.found)).filter(|w| !w.is_empty()).collect();
+        let whose: BTreeSet<String> = fields.iter().flat_map(|f| rests_on(&f.found)).collect();
         let line = |whose: String, found: Vec<Cell>, agree: Cell, sources: Vec<SourceFile>| Row {
             key: format!("{id}/{}", if sources.is_empty() { "published" } else { "ours" }),
             cells: [known.clone(), vec![Cell::text(whose)], found, vec![agree]].concat(),
@@ -357,11 +355,7 @@ fn side_by_side(
         out.push(Row {
             key: format!("{id}/ours"),
             ..line(
-                if whose.is_empty() {
-                    "ours".into()
-                } else {
-                    whose.into_iter().collect::<Vec<_>>().join(" and ")
-                },
+                if whose.is_empty() { "ours".into() } else { in_words(&whose) },
                 of(&|f| Cell::text(&f.compared.ours)),
                 Cell::text(format!("{agree} of {count}")),
                 sources.into_iter().collect(),
