@@ -95,10 +95,11 @@ pub fn fit(run: &Run) -> Result<IterationFit, IterationError> {
         span.prefill_from_s = span.prefill_from_s.max(previous_s).min(span.first_s);
     }
     // Relative to the span: d = a n + b t becomes 1 = a n/d + b t/d.
+    let meanwhile = Meanwhile::of(&spans);
     let rows: Vec<(f64, f64)> = spans
         .iter()
         .map(|s| (s, s.end_s - s.first_s))
-        .map(|(s, d)| (s.iterations / d, tokens_during(&spans, s) / d))
+        .map(|(s, d)| (s.iterations / d, tokens_during(meanwhile.of_span(s), s) / d))
         .collect();
     let sum = |of: fn(&(f64, f64)) -> f64| rows.iter().map(of).sum::<f64>();
     let (nn, nt, tt) = (sum(|r| r.0 * r.0), sum(|r| r.0 * r.1), sum(|r| r.1 * r.1));
@@ -128,6 +129,41 @@ fn span(turn: &Turn) -> Option<Span> {
         prompt_tokens: turn.prompt_tokens as f64,
         iterations: (tokens - 1) as f64,
     })
+}
+
+/// Finds the spans whose work may fall into another's, so that not every pair is looked at.
+struct Meanwhile<'a> {
+    /// In order of their first tokens.
+    spans: &'a [Span],
+    /// The latest end of a span and those before it.
+    ended_by_s: Vec<f64>,
+    /// The earliest start of a span and those after it.
+    begun_from_s: Vec<f64>,
+}
+
+impl<'a> Meanwhile<'a> {
+    fn of(spans: &'a [Span]) -> Self {
+        fn running(fold: fn(f64, f64) -> f64) -> impl FnMut(&mut f64, f64) -> Option<f64> {
+            move |so_far, value| {
+                *so_far = fold(*so_far, value);
+                Some(*so_far)
+            }
+        }
+        let ends = spans.iter().map(|s| s.end_s);
+        let ended_by_s = ends.scan(f64::NEG_INFINITY, running(f64::max)).collect();
+        let begins = spans.iter().rev().map(|s| s.prefill_from_s);
+        let mut begun_from_s: Vec<f64> =
+            begins.scan(f64::INFINITY, running(f64::min)).collect();
+        begun_from_s.reverse();
+        Self { spans, ended_by_s, begun_from_s }
+    }
+
+    /// All that overlap `one`, among others.
+    fn of_span(&self, one: &Span) -> &'a [Span] {
+        let first = self.ended_by_s.partition_point(|end_s| *end_s <= one.first_s);
+        let last = self.begun_from_s.partition_point(|begun_s| *begun_s < one.end_s);
+        &self.spans[first..last.max(first)]
+    }
 }
 
 /// Tokens computed while `one` decodes, for it and for others.

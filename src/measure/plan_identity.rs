@@ -1,7 +1,5 @@
 //! Whether two runs were driven by the same arrivals (App. E.7: common random numbers).
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use crate::hash::sha256_hex;
@@ -22,7 +20,7 @@ pub struct PlanIdentity {
 pub fn plan_identity(run: &Run) -> PlanIdentity {
     let hashed = |of: &dyn Fn(&PlannedSession) -> bool| {
         (!run.plan.is_empty())
-            .then(|| sha256_hex(listing(run.plan.iter().filter(|p| of(p))).as_bytes()))
+            .then(|| sha256_hex(&listing(run.plan.iter().filter(|p| of(p)))))
     };
     PlanIdentity {
         file_sha256: run.meta.plan_sha256.clone(),
@@ -49,17 +47,18 @@ impl PlanIdentity {
 
 /// Every value of the sessions, in order of arrival; times bit for bit. Identifiers
 /// are left out: they may number the burst's sessions too.
-fn listing<'a>(sessions: impl Iterator<Item = &'a PlannedSession>) -> String {
-    let mut rows: Vec<(u64, String)> = sessions
+fn listing<'a>(sessions: impl Iterator<Item = &'a PlannedSession>) -> Vec<u8> {
+    let mut rows: Vec<Vec<u8>> = sessions
         .map(|p| {
-            let arrival = p.t_arrival_s.unwrap_or(0.0).to_bits();
-            let mut row = format!("{} {arrival:x} {}", p.kind.word(), p.turns);
-            for tool in &p.tool_s {
-                let _ = write!(row, " {:x}", tool.to_bits());
-            }
-            (arrival, row)
+            let numbers = [p.turns, p.tool_s.len() as u64];
+            let values = numbers.into_iter().chain(p.tool_s.iter().map(|t| t.to_bits()));
+            // Big-endian, and no time is negative: bytes order as the arrivals do.
+            let mut row = p.t_arrival_s.unwrap_or(0.0).to_bits().to_be_bytes().to_vec();
+            row.extend(p.kind.word().bytes());
+            row.extend(values.flat_map(u64::to_be_bytes));
+            row
         })
         .collect();
-    rows.sort();
-    rows.into_iter().map(|(_, row)| row + "\n").collect()
+    rows.sort_unstable();
+    rows.concat()
 }

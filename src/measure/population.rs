@@ -17,8 +17,8 @@ pub struct StepFunction {
 impl StepFunction {
     /// From changes (time, by how much) in any order; changes at one instant add up.
     pub fn from_changes(mut changes: Vec<(f64, f64)>) -> Self {
-        // A total order: equal changes are the same change, so nothing depends on stability.
-        changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        // Whole numbers of sessions: in which order those of one instant are added makes no odds.
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (mut times_s, mut values): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut value = 0.0;
         for (t, change) in changes {
@@ -126,8 +126,11 @@ fn in_flight_changes(run: &Run) -> Vec<(f64, f64)> {
 fn held_changes(run: &Run) -> Vec<(f64, f64)> {
     let mut changes = Vec::new();
     let mut hold = |from: f64, to: Option<f64>| {
-        changes.push((from, 1.0));
-        changes.extend(to.map(|t| (t, -1.0)));
+        // Most are let through at once.
+        if to != Some(from) {
+            changes.push((from, 1.0));
+            changes.extend(to.map(|t| (t, -1.0)));
+        }
     };
     for session in run.sessions.iter().filter(|s| s.was_in_system()) {
         if let Some(planned) = session.t_planned_s {

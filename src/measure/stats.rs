@@ -17,11 +17,12 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
 ///
 /// `q` in [0, 1]. The order of `values` does not matter.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let at = q * (sorted.len().checked_sub(1)? as f64);
-    let (low, high) = (at.floor() as usize, at.ceil() as usize);
-    Some(sorted[low] + (sorted[high] - sorted[low]) * (at - low as f64))
+    let at = q * (values.len().checked_sub(1)? as f64);
+    let mut values = values.to_vec();
+    let (_, &mut low, above) = values.select_nth_unstable_by(at.floor() as usize, f64::total_cmp);
+    // The next larger one; weighed by 0 where `at` is whole.
+    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
+    Some(low + (high - low) * at.fract())
 }
 
 /// Median; `None` of nothing.

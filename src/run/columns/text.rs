@@ -66,7 +66,8 @@ struct TextTable<'a> {
 
 /// How reading one record went.
 enum Step {
-    Row(ByteRecord),
+    /// It is in the record that was given.
+    Row,
     End,
     /// The stream broke.
     Broken(Break),
@@ -120,8 +121,9 @@ impl<'a> TextTable<'a> {
                 data: schema.iter().map(|f| (f.name, Data::new(f.ty))).collect(),
             },
         };
-        let header = match table.next() {
-            Step::Row(record) => record,
+        let mut header = ByteRecord::new();
+        match table.next(&mut header) {
+            Step::Row => {}
             Step::End => return Err(vec![Problem::new(&bytes.path, "empty; expected a header")]),
             Step::Broken(why) => return Err(vec![Problem::new(&bytes.path, why.message)]),
         };
@@ -135,14 +137,16 @@ impl<'a> TextTable<'a> {
         Ok(table)
     }
 
-    /// The next record that is not a blank line, without a carriage return.
-    fn next(&mut self) -> Step {
-        let mut record = ByteRecord::new();
+    /// Reads the next record that is not a blank line, without a carriage return.
+    fn next(&mut self, record: &mut ByteRecord) -> Step {
         loop {
-            match self.reader.read_byte_record(&mut record) {
+            match self.reader.read_byte_record(record) {
                 Ok(false) => return Step::End,
                 Ok(true) if record.len() == 1 && matches!(&record[0], b"" | b"\r") => {}
-                Ok(true) => return Step::Row(without_carriage_return(record)),
+                Ok(true) => {
+                    strip_carriage_return(record);
+                    return Step::Row;
+                }
                 Err(e) => return Step::Broken(Break::new(&e)),
             }
         }
@@ -151,11 +155,13 @@ impl<'a> TextTable<'a> {
     fn read(mut self) -> Result<Columns, Vec<Problem>> {
         let mut problems = Vec::new();
         // One record is held back, because only the last may be cut off.
-        let mut held: Option<ByteRecord> = None;
+        let (mut held, mut record) = (ByteRecord::new(), ByteRecord::new());
+        let mut holds = false;
         let broken = loop {
-            match self.next() {
-                Step::Row(record) => {
-                    if let Some(record) = held.replace(record) {
+            match self.next(&mut record) {
+                Step::Row => {
+                    std::mem::swap(&mut held, &mut record);
+                    if std::mem::replace(&mut holds, true) {
                         problems.extend(self.row(&record));
                     }
                     if problems.len() > MOST_PROBLEMS {
@@ -168,12 +174,12 @@ impl<'a> TextTable<'a> {
                 Step::Broken(why) => break Some(why),
             }
         };
-        let at_fault = held.map_or_else(Vec::new, |record| match broken {
-            None => self.last_row(&record),
+        problems.extend(match broken {
+            _ if !holds => Vec::new(),
+            None => self.last_row(&held),
             // The record after this one was the last.
-            Some(_) => self.row(&record),
+            Some(_) => self.row(&held),
         });
-        problems.extend(at_fault);
         if let Some(Break { cut, message }) = broken {
             let line = self.reader.position().line();
             let problem = Problem::at_line(&self.columns.file, line, message);
@@ -184,11 +190,11 @@ impl<'a> TextTable<'a> {
 
     /// Appends a row, or says what is wrong with it and appends nothing.
     fn row(&mut self, record: &ByteRecord) -> Vec<Problem> {
-        let file = self.columns.file.clone();
+        let file = &self.columns.file;
         let line = record.position().map_or(0, csv::Position::line);
         if record.len() != self.width {
             let message = format!("expected {} fields, found {}", self.width, record.len());
-            return vec![Problem::at_line(&file, line, message)];
+            return vec![Problem::at_line(file, line, message)];
         }
         let mut problems = Vec::new();
         let labels = &self.columns.labels;
@@ -198,19 +204,19 @@ impl<'a> TextTable<'a> {
             let value = match value(place, record) {
                 Ok(value) => value,
                 Err((column, message)) => {
-                    problems.push(Problem::at(&file, line, column, message));
+                    problems.push(Problem::at(file, line, column, message));
                     continue;
                 }
             };
             if value.is_none() && field.presence == Presence::Needed {
                 let message = "expected a value, found none";
-                problems.push(Problem::at(&file, line, label(labels, name), message));
+                problems.push(Problem::at(file, line, label(labels, name), message));
             }
             if let Err(mut message) = data.push(value.as_deref()) {
                 if matches!(value, Some(Cow::Owned(_))) {
                     message += CONVERTED;
                 }
-                problems.push(Problem::at(&file, line, label(labels, name), message));
+                problems.push(Problem::at(file, line, label(labels, name), message));
             }
         }
         if problems.is_empty() {
@@ -278,15 +284,11 @@ fn value<'v>(
     }
 }
 
-fn without_carriage_return(record: ByteRecord) -> ByteRecord {
-    let Some(last) = record.len().checked_sub(1) else { return record };
-    if !record[last].ends_with(b"\r") {
-        return record;
-    }
-    let mut stripped = ByteRecord::with_capacity(record.as_slice().len(), record.len());
-    for (i, field) in record.iter().enumerate() {
-        stripped.push_field(if i == last { &field[..field.len() - 1] } else { field });
-    }
-    stripped.set_position(record.position().cloned());
-    stripped
+fn strip_carriage_return(record: &mut ByteRecord) {
+    let Some(last) = record.iter().last().filter(|field| field.ends_with(b"\r")) else { return };
+    let last = last[..last.len() - 1].to_owned();
+    let position = record.position().cloned();
+    record.truncate(record.len() - 1);
+    record.push_field(&last);
+    record.set_position(position);
 }
