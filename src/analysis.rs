@@ -25,17 +25,3 @@ pub mod verdict;
 pub use outputs::Project;
 pub use score::{Binding, ScoredRun, Scoring};
 pub use spec::Analysis;
-
-use crate::run::{Source, SourceFile};
-
-/// Whose runs a figure or a table was made from: those whose files are among `sources`.
-pub fn origin_words(runs: &[ScoredRun], sources: &[SourceFile]) -> &'static str {
-    let shown = |run: &&ScoredRun| run.sources.iter().any(|source| sources.contains(source));
-    let of = |source: Source| runs.iter().filter(shown).any(|run| run.meta.source == source);
-    match (of(Source::Engine), of(Source::Simulator)) {
-        (true, true) => "Engine and simulated runs",
-        (true, false) => "Engine runs",
-        (false, true) => "Simulated runs",
-        (false, false) => "No run",
-    }
-}

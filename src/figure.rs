@@ -1,8 +1,8 @@
 //! Figures in print quality, each from tables: one drawing that becomes SVG, PDF and PNG.
 //!
 //! A figure takes typed tables, never run directories, and gives its drawing and the data it
-//! plots. Nothing here touches a file. What is missing is said in the figure; unknown values are
-//! gaps. Diagrams and interactive pages are left out.
+//! plots. Nothing here touches a file. Where the data come from and what is missing is said in
+//! the figure; unknown values are gaps. Diagrams and interactive pages are left out.
 
 mod arms;
 pub mod axis;
@@ -19,6 +19,7 @@ pub mod legend;
 pub mod mark;
 pub mod mirror;
 mod names;
+pub mod origin;
 pub mod output;
 pub mod page;
 pub mod panel;
@@ -38,6 +39,7 @@ pub mod two_engines;
 
 pub use data::FigureData;
 pub use drawing::Drawing;
+pub use origin::Origin;
 
 /// A figure: what is drawn, and the data it was drawn from.
 #[derive(Debug, Clone, PartialEq)]

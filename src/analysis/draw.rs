@@ -1,6 +1,7 @@
 //! From scored runs to figures: one file per figure builds its input.
 //!
-//! A figure never sees a run; it gets what was measured, judged and predicted.
+//! A figure never sees a run; it gets what was measured, judged and predicted, each value with
+//! where it comes from, as the run's own `meta.json` says.
 
 mod closed_curve;
 mod from_empty;
@@ -13,10 +14,13 @@ pub mod theory;
 mod time_scales;
 mod two_engines;
 
-use crate::figure::Figure;
+use std::collections::BTreeMap;
+
+use crate::figure::origin::Source;
+use crate::figure::{Figure, Origin};
 use crate::measure::Share;
 use crate::model::{ModelError, Theory};
-use crate::run::SourceFile;
+use crate::run::{self, Meta, SourceFile};
 use crate::setup::Configs;
 
 use super::score::ScoredRun;
@@ -31,12 +35,31 @@ pub enum DrawError {
     /// A model without an answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A typed source that a run contradicts.
+    #[error(
+        "source: the analysis says {}, but {contradicting} of its {runs} runs say {}, the first \
+         {run}/meta.json; leave the line out: where the data come from is read from the runs",
+        said.word(), found.word()
+    )]
+    Contradicted {
+        /// What the analysis says.
+        said: run::Source,
+        /// What the run says.
+        found: run::Source,
+        /// How many runs contradict.
+        contradicting: usize,
+        /// How many runs are drawn.
+        runs: usize,
+        /// The first of them.
+        run: String,
+    },
 }
 
 /// Draws a figure of these runs, and lists the files behind it.
 ///
 /// # Errors
-/// A figure of the theory for a cell that is not there or has no such model.
+/// A figure of the theory for a cell that is not there or has no such model, or runs that are
+/// not from where the specification says.
 pub fn draw(
     runs: &[ScoredRun],
     spec: &FigureSpec,
@@ -64,8 +87,14 @@ pub fn draw(
         }
         Draw::Rescue { columns } => rescue::draw(runs, spec, columns, configs),
         Draw::ClosedCurve { cells } => closed_curve::draw(runs, spec, cells, configs),
-        Draw::Theorem { cells, rho, calibration } => {
-            theorem::draw(runs, spec, &theorem::Lines { cells, rho: *rho }, *calibration, configs)
+        Draw::Theorem { cells, rho, calibration, published } => {
+            let asked = theorem::Asked {
+                cells,
+                rho: *rho,
+                calibration: *calibration,
+                published: published.as_ref(),
+            };
+            theorem::draw(runs, spec, &asked, configs)
         }
         Draw::TimeScales {} => time_scales::draw(runs, spec),
         Draw::TiltedMix { cell, rate } => {
@@ -75,11 +104,11 @@ pub fn draw(
         Draw::PredictedCurve { cells } => {
             let theories = cells.iter().map(solved).collect::<Result<Vec<_>, _>>()?;
             let used = closed_curve::of_cells(runs, cells);
-            let measured = theories
+            let points = theories
                 .iter()
-                .map(|theory| (theory, closed_curve::measured(&used, theory)))
+                .map(|theory| (theory, closed_curve::of_theory(&used, theory)))
                 .collect::<Vec<_>>();
-            (theory::curves(&measured, &spec.title, &spec.source)?, used)
+            (theory::curves(&points, &spec.title, &closed_curve::seeds_note(&used))?, used)
         }
         Draw::Cuts { cell, rate, at_s, until_s, to } => {
             let theory = solved(cell)?;
@@ -89,11 +118,49 @@ pub fn draw(
             (theory::after_change(&theory, lambda, (*at_s, *until_s), &rates)?, Vec::new())
         }
     };
+    check_source(spec.source, &used)?;
     let mut sources: Vec<SourceFile> =
         used.iter().flat_map(|run| run.sources.iter().cloned()).collect();
     sources.sort();
     sources.dedup();
     Ok((figure, sources))
+}
+
+/// A typed source, against what the runs themselves say.
+fn check_source(said: Option<run::Source>, used: &[&ScoredRun]) -> Result<(), DrawError> {
+    let Some(said) = said else { return Ok(()) };
+    let against: Vec<_> = used.iter().filter(|run| run.meta.source != said).collect();
+    let Some(first) = against.first() else { return Ok(()) };
+    Err(DrawError::Contradicted {
+        said,
+        found: first.meta.source,
+        contradicting: against.len(),
+        runs: used.len(),
+        run: first.dir.display().to_string(),
+    })
+}
+
+/// Which run it is, and what made it.
+fn origin(run: &ScoredRun) -> Origin {
+    Origin::run(&run.dir.display().to_string(), &run.meta.cell, made_by(&run.meta))
+}
+
+fn made_by(meta: &Meta) -> Source {
+    match meta.source {
+        run::Source::Simulator => Source::Simulated,
+        run::Source::Engine => {
+            let name = match meta.engine.name.as_str() {
+                "vllm" => "vLLM",
+                "sglang" => "SGLang",
+                other => other,
+            };
+            // What follows in brackets describes the machine: `CPU (2-core ...)`.
+            let gpu = meta.gpu.as_ref().map(|gpu| gpu.name.split(" (").next().unwrap_or_default());
+            let on =
+                gpu.filter(|gpu| !gpu.is_empty()).map_or(String::new(), |gpu| format!(", {gpu}"));
+            Source::Engine(format!("{name} {}{on}", meta.engine.version))
+        }
+    }
 }
 
 fn solve(name: &str, configs: &Configs) -> Result<Theory, DrawError> {
@@ -110,4 +177,17 @@ fn at_rate(run: &ScoredRun, rate: f64) -> bool {
 /// Bins of shares as hit fractions; unknown where a bin cannot say.
 fn fractions(shares: &[(f64, Share)]) -> Vec<(f64, Option<f64>)> {
     shares.iter().map(|(t, share)| (*t, share.value())).collect()
+}
+
+/// How many runs stand behind each point, from the count of every point.
+fn per_point<K>(what: &str, point: &str, counts: &BTreeMap<K, usize>) -> String {
+    let (Some(least), Some(most)) = (counts.values().min(), counts.values().max()) else {
+        return String::new();
+    };
+    let runs = match (least, most) {
+        (1, 1) => format!("One {what}"),
+        (least, most) if least == most => format!("{most} {what}s"),
+        (least, most) => format!("{least} to {most} {what}s"),
+    };
+    format!("{runs} per {point}.")
 }

@@ -349,23 +349,8 @@ impl Evaluated {
         configs: &Configs,
     ) -> Result<FigureFiles, AnalysisError> {
         let failed = |error| AnalysisError::Figure { name: spec.name.clone(), error };
-        let draw = |spec: &FigureSpec| {
-            draw::draw(&self.scoring.runs, spec, configs)
-                .map_err(|error| AnalysisError::NoFigure { name: spec.name.clone(), error })
-        };
-        // Drawn once to know which of the runs it shows, and again to say whose they are.
-        let (figure, sources) = draw(spec)?;
-        let figure = if spec.source.contains("{runs}") {
-            let words = super::origin_words(&self.scoring.runs, &sources);
-            let within = words.to_lowercase();
-            let source = match spec.source.strip_prefix("{runs}") {
-                Some(rest) => format!("{words}{rest}"),
-                None => spec.source.replace("{runs}", &within),
-            };
-            draw(&FigureSpec { source, ..spec.clone() })?.0
-        } else {
-            figure
-        };
+        let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs)
+            .map_err(|error| AnalysisError::NoFigure { name: spec.name.clone(), error })?;
         let files = figure_files(&spec.name, &figure).map_err(failed)?;
         Ok(FigureFiles { name: spec.name.clone(), files, sources })
     }

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::law::trap_check::Calibration;
+use crate::run::Source;
 use crate::setup::yaml::{self, ConfigError};
 
 use super::batches::globs;
@@ -173,11 +175,22 @@ pub struct FigureSpec {
     pub name: String,
     /// Title, for the files' own description.
     pub title: String,
-    /// What the runs are, printed in the figure; `{runs}` becomes whether an engine's or
-    /// simulated ones were drawn.
-    pub source: String,
+    /// Where the runs have to come from, if that matters; what is printed is read from the runs.
+    #[serde(default, deserialize_with = "required_source")]
+    pub source: Option<Source>,
     /// What is drawn.
     pub draw: Draw,
+}
+
+fn required_source<'de, D: Deserializer<'de>>(typed: D) -> Result<Option<Source>, D::Error> {
+    let typed = String::deserialize(typed)?;
+    let known = [Source::Engine, Source::Simulator].into_iter().find(|s| s.word() == typed);
+    known.map(Some).ok_or_else(|| {
+        D::Error::custom(format!(
+            "expected engine or simulator, what its runs have to be, found \"{typed}\"; what the \
+             figure prints of them is read from the runs"
+        ))
+    })
 }
 
 /// What a figure shows.
@@ -225,15 +238,18 @@ pub enum Draw {
         /// A column each.
         cells: Vec<String>,
     },
-    /// Theorem 1 against every stuck run (Fig. 2).
+    /// Theorem 1 against the stuck runs of some cells (Fig. 2).
     Theorem {
-        /// Cells whose model lines are drawn.
+        /// Cells whose stuck runs and model lines are drawn.
         cells: Vec<String>,
         /// The loads the lines span, rho.
         rho: (f64, f64),
         /// Whose lambda_miss the runs are divided by.
         #[serde(default)]
         calibration: Calibration,
+        /// How many stuck runs the published figure has: what lacks here is named.
+        #[serde(default)]
+        published: Option<StuckCounts>,
     },
     /// Good against trapped time scales (page Fig. 3).
     TimeScales {},
@@ -262,6 +278,16 @@ pub enum Draw {
         /// What they are cut to, multiples of lambda_miss.
         to: Vec<f64>,
     },
+}
+
+/// Counts of stuck runs, by how they came into the trap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StuckCounts {
+    /// After a trigger on a running engine.
+    pub triggered: usize,
+    /// From an empty engine.
+    pub from_empty: usize,
 }
 
 /// A column of the rescue figure.

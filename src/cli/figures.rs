@@ -12,7 +12,6 @@ use crate::analysis::outputs::{OutputFile, figure_files};
 use crate::analysis::score::{Scoring, score};
 use crate::analysis::spec::FigureSpec;
 use crate::analysis::store::Store;
-use crate::run::Source;
 use crate::setup::Configs;
 
 use super::{project, runs};
@@ -122,19 +121,8 @@ fn draw_from(
     configs: &Configs,
 ) -> anyhow::Result<ExitCode> {
     let scoring = read(&[from.to_owned()], configs)?;
-    let mut sources: Vec<String> = scoring
-        .runs
-        .iter()
-        .map(|run| match run.meta.source {
-            Source::Engine => format!("{} {}", run.meta.engine.name, run.meta.engine.version),
-            Source::Simulator => "simulated runs".to_owned(),
-        })
-        .collect();
-    sources.sort();
-    sources.dedup();
-    let source = format!("Runs under {}: {}", from.display(), sources.join(", "));
     for spec in specs {
-        let spec = FigureSpec { source: source.clone(), ..(*spec).clone() };
+        let spec = FigureSpec { source: None, ..(*spec).clone() };
         let (figure, _) = draw(&scoring.runs, &spec, configs)?;
         project::write_all(&placed(figure_files(&spec.name, &figure)?, out))?;
     }

@@ -1,11 +1,21 @@
-//! A drawing as SVG with text as text: plotters draws the shapes, at ten units to the pt.
+//! A drawing as SVG, through our own drawing backend of plotters.
 //!
 //! Plotters knows whole pixels only, so a unit is a tenth of a pt (1/720 in), finer than any
-//! printer. Its own text is left out: labels are set in the carried font with true indices.
+//! printer. The backend writes what plotters' own leaves out: dashes, and text in the carried
+//! font with true indices, either as text or as the outlines that it is handed.
 
-use std::fmt::Write;
+use std::cell::Cell;
+use std::fmt::{self, Write};
 
-use plotters::prelude::*;
+use plotters::coord::Shift;
+use plotters::element::{Circle, Drawable, PointCollection, Polygon, Text as TextElement};
+use plotters::prelude::{
+    Color, DrawingArea, DrawingAreaErrorKind, FontDesc, FontFamily, FontStyle, FontTransform,
+    IntoDrawingArea, RGBAColor, RGBColor, ShapeStyle, TextStyle,
+};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+};
 
 use super::FigureError;
 use super::drawing::{Drawing, Item, Point, Text};
@@ -15,46 +25,50 @@ use super::style::{Colour, Dash, SOLID, Stroke};
 /// Drawing units per pt.
 pub const UNITS_PER_PT: f64 = 10.0;
 
-/// The drawing as an SVG document whose text names the carried font.
+/// How the letters of a drawing are written.
+#[derive(Debug, Clone, Copy)]
+pub enum Lettering<'a> {
+    /// As text that names the carried font.
+    Text,
+    /// As these outlines, one for each run of letters in the order of the drawing.
+    Outlines(&'a [String]),
+}
+
+/// The drawing as an SVG document whose text names the carried font, a unit a pixel.
 pub fn svg_source(drawing: &Drawing) -> Result<String, FigureError> {
-    let size = (units(drawing.width_pt).unsigned_abs(), units(drawing.height_pt).unsigned_abs());
+    let (width, height) = size(drawing);
+    let head = format!("width=\"{width}\" height=\"{height}\"");
+    document(drawing, &head, "", Lettering::Text)
+}
+
+/// The drawing as an SVG document with these attributes in its root and this before its shapes.
+pub fn document(
+    drawing: &Drawing,
+    head: &str,
+    preface: &str,
+    lettering: Lettering<'_>,
+) -> Result<String, FigureError> {
+    let (width, height) = size(drawing);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" \
-         viewBox=\"0 0 {w} {h}\">\n",
-        w = size.0,
-        h = size.1,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {head} viewBox=\"0 0 {width} {height}\" \
+         stroke-linejoin=\"round\">\n{preface}",
     );
-    for items in drawing.items.chunk_by(|a, b| dash(a) == dash(b)) {
-        svg.push_str(&group(items, size)?);
-    }
-    drawing.texts().for_each(|text| write_text(&mut svg, text));
-    svg.push_str("</svg>\n");
+    let backend =
+        Svg { svg: &mut svg, size: size(drawing), dash: SOLID, lettering, runs: 0.into() };
+    let area = backend.into_drawing_area();
+    let shapes = drawing.items.iter().filter(|item| !matches!(item, Item::Text(_)));
+    shapes
+        .map(|item| draw(&area, item))
+        .chain(drawing.texts().map(|text| draw_text(&area, text)))
+        .chain(std::iter::once_with(|| area.present()))
+        .collect::<Drawn>()
+        .map_err(FigureError::canvas)?;
+    drop(area);
     Ok(svg)
 }
 
-/// Neighbouring items of one dash; plotters knows no dashes, so they are set for the group.
-fn group(items: &[Item], size: (u32, u32)) -> Result<String, FigureError> {
-    let mut document = String::new();
-    {
-        let area = SVGBackend::with_string(&mut document, size).into_drawing_area();
-        items.iter().try_for_each(|item| draw(&area, item)).map_err(FigureError::canvas)?;
-        area.present().map_err(FigureError::canvas)?;
-    }
-    let shapes = inner(&document).ok_or_else(|| FigureError::canvas("no document"))?;
-    let lengths: Vec<_> = items.first().map_or(SOLID, dash).iter().map(|pt| units(*pt)).collect();
-    let lengths: Vec<_> = lengths.iter().map(i32::to_string).collect();
-    let dashes = match lengths.is_empty() {
-        true => String::new(),
-        false => format!(" stroke-dasharray=\"{}\"", lengths.join(" ")),
-    };
-    Ok(format!("<g stroke-linejoin=\"round\"{dashes}>\n{shapes}</g>\n"))
-}
-
-fn dash(item: &Item) -> Dash {
-    match item {
-        Item::Line { stroke, .. } => stroke.dash,
-        Item::Area { .. } | Item::Disc { .. } | Item::Text(_) => SOLID,
-    }
+fn size(drawing: &Drawing) -> (u32, u32) {
+    (units(drawing.width_pt).unsigned_abs(), units(drawing.height_pt).unsigned_abs())
 }
 
 /// A character's escape in XML text.
@@ -62,13 +76,13 @@ pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Drawn<'a> = Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
+type Area<'a> = DrawingArea<Svg<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<FigureError>>;
 
-fn draw<'a>(area: &Area<'a>, item: &Item) -> Drawn<'a> {
+fn draw(area: &Area<'_>, item: &Item) -> Drawn {
     match item {
         Item::Line { points, stroke } => {
-            area.draw(&PathElement::new(path_of(points), line_style(stroke)))
+            area.draw(&DashedLine { path: path_of(points), stroke: *stroke })
         }
         Item::Area { corners, fill } => {
             area.draw(&Polygon::new(path_of(corners), colour(*fill).filled()))
@@ -76,12 +90,59 @@ fn draw<'a>(area: &Area<'a>, item: &Item) -> Drawn<'a> {
         Item::Disc { centre, radius, fill } => {
             area.draw(&Circle::new(pixel(centre), units(*radius), colour(*fill).filled()))
         }
-        Item::Text(_) => Ok(()),
+        Item::Text(text) => draw_text(area, text),
     }
 }
 
-fn line_style(stroke: &Stroke) -> ShapeStyle {
-    colour(stroke.colour).stroke_width(units(stroke.width_pt).unsigned_abs().max(1))
+/// One element per run of letters, placed by our own measure.
+fn draw_text(area: &Area<'_>, text: &Text) -> Drawn {
+    let ink = colour(text.colour);
+    let runs = text.label.runs(text.size_pt);
+    runs.iter().filter(|run| !run.text.trim().is_empty()).try_for_each(|run| {
+        let (dx, dy) = if text.upwards { (run.dy_pt, -run.dx_pt) } else { (run.dx_pt, run.dy_pt) };
+        let place = (units(text.start.x + dx), units(text.start.y + dy));
+        let slant = match run.face {
+            Face::Regular => FontStyle::Normal,
+            Face::Italic => FontStyle::Italic,
+        };
+        let size = f64::from(units(run.size_pt));
+        let font = FontDesc::new(FontFamily::Name(font::FAMILY), size, slant);
+        let font = if text.upwards { font.transform(FontTransform::Rotate270) } else { font };
+        let style = TextStyle::from(font).color(&ink);
+        area.draw(&TextElement::new(run.text.as_str(), place, style))
+    })
+}
+
+/// A line with its dash, an element that only our backend can draw.
+struct DashedLine {
+    path: Vec<BackendCoord>,
+    stroke: Stroke,
+}
+
+impl<'a> PointCollection<'a, BackendCoord> for &'a DashedLine {
+    type Point = &'a BackendCoord;
+    type IntoIter = &'a [BackendCoord];
+
+    fn point_iter(self) -> Self::IntoIter {
+        &self.path
+    }
+}
+
+impl Drawable<Svg<'_>> for DashedLine {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        path: I,
+        backend: &mut Svg<'_>,
+        _: (u32, u32),
+    ) -> Written {
+        let stroke_width = units(self.stroke.width_pt).unsigned_abs().max(1);
+        let color = colour(self.stroke.colour);
+        let style = ShapeStyle { color, filled: false, stroke_width };
+        backend.dash = self.stroke.dash;
+        let written = backend.draw_path(path, &style);
+        backend.dash = SOLID;
+        written
+    }
 }
 
 fn colour(colour: Colour) -> RGBAColor {
@@ -90,13 +151,13 @@ fn colour(colour: Colour) -> RGBAColor {
 }
 
 /// Whole-pixel points, without repeats.
-fn path_of(points: &[Point]) -> Vec<(i32, i32)> {
+fn path_of(points: &[Point]) -> Vec<BackendCoord> {
     let mut path: Vec<_> = points.iter().map(pixel).collect();
     path.dedup();
     path
 }
 
-fn pixel(point: &Point) -> (i32, i32) {
+fn pixel(point: &Point) -> BackendCoord {
     (units(point.x), units(point.y))
 }
 
@@ -104,35 +165,157 @@ fn units(pt: f64) -> i32 {
     (pt * UNITS_PER_PT).round() as i32
 }
 
-/// One element per run, placed by our own measure; the quarter turn is a matrix of whole numbers.
-fn write_text(svg: &mut String, text: &Text) {
-    let (r, g, b) = text.colour.rgb;
-    for run in text.label.runs(text.size_pt) {
-        let slant = if run.face == Face::Italic { " font-style=\"italic\"" } else { "" };
-        let (dx, dy) = if text.upwards { (run.dy_pt, -run.dx_pt) } else { (run.dx_pt, run.dy_pt) };
-        let (x, y) = (units(text.start.x + dx), units(text.start.y + dy));
-        let place = if text.upwards {
-            format!("transform=\"matrix(0 -1 1 0 {x} {y})\"")
-        } else {
-            format!("x=\"{x}\" y=\"{y}\"")
+/// The backend: each call writes one element.
+struct Svg<'a> {
+    svg: &'a mut String,
+    size: (u32, u32),
+    dash: Dash,
+    lettering: Lettering<'a>,
+    /// How many runs of letters were written.
+    runs: Cell<usize>,
+}
+
+type Written = Result<(), DrawingErrorKind<FigureError>>;
+
+impl Svg<'_> {
+    fn write(&mut self, element: fmt::Arguments<'_>) -> Written {
+        let written = self.svg.write_fmt(element);
+        written.map_err(|e| DrawingErrorKind::DrawingError(FigureError::canvas(e)))
+    }
+
+    /// How a shape is inked: its inside, or its line with the dash of the moment.
+    fn ink(&self, style: &impl BackendStyle, fill: bool) -> String {
+        let what = if fill { "fill" } else { "stroke" };
+        let ink = inked(what, style.color());
+        if fill {
+            return ink;
+        }
+        let dash: Vec<_> = self.dash.iter().map(|pt| units(*pt).to_string()).collect();
+        let dash = match dash.is_empty() {
+            true => String::new(),
+            false => format!(" stroke-dasharray=\"{}\"", dash.join(" ")),
         };
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            svg,
-            "<text {place} xml:space=\"preserve\" font-family=\"{}\" font-size=\"{}\"{slant} \
-             fill=\"#{r:02x}{g:02x}{b:02x}\">{}</text>",
-            font::FAMILY,
-            units(run.size_pt),
-            escaped(&run.text),
-        );
+        format!("fill=\"none\" {ink} stroke-width=\"{}\"{dash}", style.stroke_width())
     }
 }
 
-/// What lies between a document's root tags.
-fn inner(document: &str) -> Option<&str> {
-    let start = document.find('>')? + 1;
-    let end = document.rfind("</svg>")?;
-    document.get(start..end).map(str::trim_start)
+fn inked(what: &str, colour: BackendColor) -> String {
+    let (r, g, b) = colour.rgb;
+    let opacity = match colour.alpha < 1.0 {
+        true => format!(" {what}-opacity=\"{}\"", colour.alpha),
+        false => String::new(),
+    };
+    format!("{what}=\"#{r:02x}{g:02x}{b:02x}\"{opacity}")
+}
+
+fn listed(path: impl IntoIterator<Item = BackendCoord>) -> String {
+    let points: Vec<_> = path.into_iter().map(|(x, y)| format!("{x},{y}")).collect();
+    points.join(" ")
+}
+
+impl DrawingBackend for Svg<'_> {
+    type ErrorType = FigureError;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn ensure_prepared(&mut self) -> Written {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Written {
+        self.write(format_args!("</svg>\n"))
+    }
+
+    fn draw_pixel(&mut self, at: BackendCoord, colour: BackendColor) -> Written {
+        self.draw_rect(at, (at.0 + 1, at.1 + 1), &colour, true)
+    }
+
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> Written {
+        self.draw_path([from, to], style)
+    }
+
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        (left, top): BackendCoord,
+        (right, bottom): BackendCoord,
+        style: &S,
+        fill: bool,
+    ) -> Written {
+        let (width, height) = (right - left, bottom - top);
+        let ink = self.ink(style, fill);
+        self.write(format_args!(
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" {ink}/>\n"
+        ))
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Written {
+        let ink = self.ink(style, false);
+        self.write(format_args!("<polyline {ink} points=\"{}\"/>\n", listed(path)))
+    }
+
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        (x, y): BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Written {
+        let ink = self.ink(style, fill);
+        self.write(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {ink}/>\n"))
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        corners: I,
+        style: &S,
+    ) -> Written {
+        let ink = self.ink(style, true);
+        self.write(format_args!("<polygon {ink} points=\"{}\"/>\n", listed(corners)))
+    }
+
+    /// The quarter turn is a matrix of whole numbers.
+    fn draw_text<T: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &T,
+        (x, y): BackendCoord,
+    ) -> Written {
+        let ink = inked("fill", style.color());
+        let run = self.runs.get();
+        self.runs.set(run + 1);
+        if let Lettering::Outlines(outlines) = self.lettering {
+            let outline = outlines.get(run).ok_or_else(|| {
+                DrawingErrorKind::DrawingError(FigureError::canvas("letters without an outline"))
+            })?;
+            return self.write(format_args!("<path {ink} d=\"{outline}\"/>\n"));
+        }
+        let place = match style.transform() {
+            FontTransform::Rotate270 => format!("transform=\"matrix(0 -1 1 0 {x} {y})\""),
+            _ => format!("x=\"{x}\" y=\"{y}\""),
+        };
+        let slant = match style.style() {
+            FontStyle::Italic => " font-style=\"italic\"",
+            _ => "",
+        };
+        self.write(format_args!(
+            "<text {place} xml:space=\"preserve\" font-family=\"{}\" font-size=\"{}\"{slant} \
+             {ink}>{}</text>\n",
+            style.family().as_str(),
+            style.size(),
+            escaped(text),
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -142,24 +325,40 @@ mod tests {
     use crate::figure::label::Label;
     use crate::figure::style::{DASHED, INK};
 
-    #[test]
-    fn dashed_lines_are_grouped_and_solid_ones_have_no_dash() {
+    fn page() -> Drawing {
         let mut drawing = Drawing::new(20.0, "t", "d");
         drawing.height_pt = 10.0;
-        for (y, dash) in [(1.0, SOLID), (2.0, DASHED), (3.0, DASHED)] {
+        drawing
+    }
+
+    #[test]
+    fn a_dashed_line_says_its_dash_in_tenths_of_a_pt_and_a_solid_one_has_none() {
+        let mut drawing = page();
+        for (y, dash) in [(1.0, SOLID), (2.0, DASHED), (3.0, DASHED), (4.0, SOLID)] {
             drawing.segment((0.0, y), (20.0, y), Stroke::new(INK, 0.5, dash));
         }
         let svg = svg_source(&drawing).unwrap();
-        assert_eq!(svg.matches("<g ").count(), 2);
-        assert_eq!(svg.matches("stroke-dasharray=\"36 18\"").count(), 1);
-        assert_eq!(svg.matches("<polyline").count(), 3);
+        let dashed: Vec<_> = svg.lines().map(|l| l.contains("dasharray=\"36 18\"")).collect();
+        assert_eq!(dashed, [false, false, true, true, false, false]);
+        assert!(svg.contains("points=\"0,20 200,20\""), "{svg}");
+        assert_eq!(svg.matches("stroke-width=\"5\"").count(), 4);
     }
 
     #[test]
     fn text_that_looks_like_markup_is_escaped() {
-        let mut drawing = Drawing::new(20.0, "t", "d");
-        drawing.height_pt = 10.0;
+        let mut drawing = page();
         drawing.text(&Label::plain("a<b & \"c\""), (1.0, 8.0), Anchor::Start, (7.0, INK));
         assert!(svg_source(&drawing).unwrap().contains(">a&lt;b &amp; &quot;c&quot;</text>"));
+    }
+
+    #[test]
+    fn outlines_stand_for_the_letters_and_none_may_lack() {
+        let mut drawing = page();
+        drawing.text(&Label::parse("*λ*_{ref}"), (1.0, 8.0), Anchor::Start, (7.0, INK));
+        let of = |outlines: &[String]| document(&drawing, "", "", Lettering::Outlines(outlines));
+        let outlines = ["M 0 0 Z".to_owned(), "M 1 1 Z".to_owned()];
+        let svg = of(&outlines).unwrap();
+        assert!(svg.contains("d=\"M 1 1 Z\"") && !svg.contains("<text"), "{svg}");
+        assert!(of(&outlines[..1]).is_err());
     }
 }

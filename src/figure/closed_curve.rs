@@ -3,7 +3,6 @@
 //! Per cell the completed sessions per second above and the hit fraction below, over the
 //! population. The peak and the cap are computed elsewhere.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -16,6 +15,7 @@ use super::style::{
     CAP_LEVEL, COLUMN_WIDTH_PT, ENGINE, LEVEL, PAGE_WIDTH_PT, SIMULATOR, SIMULATOR_TOO, Stroke,
 };
 use super::timeline::lettered;
+use super::{Figure, Origin};
 
 /// What the figure shows: one column per cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +24,8 @@ pub struct ClosedCurves {
     pub title: String,
     /// The cells, from the left.
     pub cells: Vec<ClosedCell>,
-    /// Where the runs come from.
-    pub source: String,
+    /// How many runs stand behind a point, as plain text; may be empty.
+    pub note: String,
 }
 
 /// One cell's curves.
@@ -35,7 +35,7 @@ pub struct ClosedCell {
     pub title: String,
     /// Its curves.
     pub series: Vec<ClosedSeries>,
-    /// Its measured all-miss session rate, sessions/s.
+    /// Its all-miss session rate, sessions/s.
     pub lambda_ref_per_s: Option<f64>,
     /// Its registered session cap.
     pub cap: Option<u32>,
@@ -64,10 +64,12 @@ pub enum CurveKind {
 }
 
 /// One population.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ClosedPoint {
     /// The population.
     pub n: u32,
+    /// Which runs they are, and what made them.
+    pub origin: Origin,
     /// Completed sessions per second.
     pub sessions_per_s: Option<Estimate>,
     /// Turns per second over the mean number of turns.
@@ -99,10 +101,10 @@ pub fn closed_curves(input: &ClosedCurves) -> Figure {
                 panels: cells().map(|(i, cell)| hit_panel(i, cell)).collect(),
             },
         ],
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain(&input.note),
         missing: missing(&input.cells),
     };
-    Figure { drawing: page.draw(), data: data(&input.cells) }
+    page.figure(data(&input.cells))
 }
 
 impl CurveKind {
@@ -190,7 +192,7 @@ fn legend(cells: &[ClosedCell]) -> Vec<Entry> {
         (by_turns, Entry::marker(Marker::Plus, ENGINE.colour, "engine, from turns")),
         (
             cells.iter().any(|c| c.lambda_ref_per_s.is_some()),
-            Entry::line(LEVEL, "measured *λ*_{ref}"),
+            Entry::line(LEVEL, "the cell's *λ*_{ref}"),
         ),
         (cells.iter().any(|c| c.cap.is_some()), Entry::line(CAP_LEVEL, "registered cap")),
     ];
@@ -228,7 +230,7 @@ fn data(cells: &[ClosedCell]) -> FigureData {
     for cell in cells {
         for series in from_the_back(cell) {
             for point in &series.points {
-                data.push([
+                let row = [
                     Value::Text(Label::parse(&cell.title).text()),
                     Value::Text(Label::parse(&series.label).text()),
                     f64::from(point.n).into(),
@@ -237,7 +239,8 @@ fn data(cells: &[ClosedCell]) -> FigureData {
                     Value::known(point.turns_based_per_s),
                     value(point.hit_fraction),
                     error(point.hit_fraction),
-                ]);
+                ];
+                data.push(&point.origin, row);
             }
         }
     }

@@ -3,7 +3,6 @@
 //!
 //! The trajectories are computed elsewhere; whether one clears is theirs to show.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::FigureData;
 use super::label::Label;
@@ -15,6 +14,7 @@ use super::style::{
     BLUE, COLUMN_WIDTH_PT, DASH_DOT, DASHED, DOTTED, GREEN, GREY, INK, MAIN_PT, MOMENT, ORANGE,
     PURPLE, SOLID, Stroke, VERMILLION,
 };
+use super::{Figure, Origin};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +27,8 @@ pub struct Cuts {
     pub change: String,
     /// The trajectories, at most seven; more are named as missing.
     pub curves: Vec<CutCurve>,
-    /// Where the numbers come from.
-    pub source: String,
+    /// What was computed, as plain text.
+    pub note: String,
 }
 
 /// One trajectory.
@@ -69,10 +69,10 @@ pub fn cuts(input: &Cuts) -> Figure {
             .to_owned(),
         legend: named.map(|(curve, look)| Entry::line(look, curve.label.as_str())).collect(),
         rows: vec![Row { height_pt: HEIGHT_PT, panels: vec![panel] }],
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain(&input.note),
         missing: input.curves.iter().skip(LOOKS.len()).map(|c| c.label.clone()).collect(),
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
 }
 
 fn data(input: &Cuts) -> FigureData {
@@ -81,7 +81,8 @@ fn data(input: &Cuts) -> FigureData {
     for curve in &input.curves {
         let label = Label::parse(&curve.label).text();
         for (t_s, sessions) in &curve.backlog {
-            data.push([label.as_str().into(), (*t_s).into(), (*sessions).into()]);
+            let row = [label.as_str().into(), (*t_s).into(), (*sessions).into()];
+            data.push(&Origin::model(), row);
         }
     }
     data

@@ -1,14 +1,16 @@
-//! The data behind a figure, as a table of named columns with units.
+//! The data behind a figure, as a table of named columns with units; each row says where it
+//! comes from.
 
 use super::FigureError;
+use super::origin::Origin;
 
 /// What a figure plots, one row per plotted value.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FigureData {
-    /// The columns, in order.
+    /// The columns, in order; `run` and `source` of [`Origin`] stand before them.
     pub columns: Vec<Column>,
-    /// The rows, each with a value per column.
-    pub rows: Vec<Vec<Value>>,
+    /// The rows, each with where it comes from and a value per column.
+    pub rows: Vec<(Origin, Vec<Value>)>,
 }
 
 /// A column's name, unit and number of decimals.
@@ -40,12 +42,20 @@ impl FigureData {
         Self { columns: columns.iter().map(column).collect(), rows: Vec::new() }
     }
 
-    /// Adds a row.
-    pub fn push(&mut self, row: impl IntoIterator<Item = Value>) {
-        self.rows.push(row.into_iter().collect());
+    /// Adds a row that comes from there.
+    pub fn push(&mut self, from: &Origin, row: impl IntoIterator<Item = Value>) {
+        self.rows.push((from.clone(), row.into_iter().collect()));
+    }
+
+    /// Where all rows together come from.
+    pub fn origin(&self) -> Origin {
+        // Rows of one run follow each other: one of them stands for all.
+        let changes = self.rows.chunk_by(|a, b| a.0 == b.0);
+        Origin::of(changes.filter_map(|rows| rows.first()).map(|(from, _)| from))
     }
 
     /// The table as CSV: a header of `name [unit]`, then the rows; unknown values are empty.
+    /// Several runs behind one value are separated by `;`.
     ///
     /// # Errors
     /// A row that has not one value per column.
@@ -55,12 +65,14 @@ impl FigureData {
             "" => c.name.to_owned(),
             unit => format!("{} [{unit}]", c.name),
         });
+        let head = ["run", "source"].map(str::to_owned).into_iter().chain(head);
         writer.write_record(head).map_err(FigureError::data)?;
-        for row in &self.rows {
+        for (from, row) in &self.rows {
             let fields = row
                 .iter()
                 .enumerate()
                 .map(|(i, v)| v.written(self.columns.get(i).map_or(0, |column| column.decimals)));
+            let fields = [from.run_names(), from.source_words()].into_iter().chain(fields);
             writer.write_record(fields).map_err(FigureError::data)?;
         }
         let bytes = writer.into_inner().map_err(FigureError::data)?;
@@ -98,20 +110,25 @@ impl From<&str> for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::origin::Source;
 
     #[test]
     fn columns_carry_their_units_and_unknown_values_are_empty() {
         let mut data = FigureData::new(&[("arm", "", 0), ("t", "s", 1), ("hit_fraction", "", 3)]);
-        data.push(["BURST, late".into(), 10.0.into(), Value::known(None)]);
-        data.push(["NOBURST".into(), 20.25.into(), Value::known(Some(0.5))]);
+        let run = Origin::run("r1", "x", Source::Simulated);
+        data.push(&run, ["BURST, late".into(), 10.0.into(), Value::known(None)]);
+        data.push(&Origin::model(), ["F".into(), 20.25.into(), Value::known(Some(0.5))]);
         let csv = data.to_csv().unwrap();
-        assert_eq!(csv, "arm,t [s],hit_fraction\n\"BURST, late\",10.0,\nNOBURST,20.2,0.500\n");
+        let expected = "run,source,arm,t [s],hit_fraction\n\
+                        r1,simulated,\"BURST, late\",10.0,\n,model,F,20.2,0.500\n";
+        assert_eq!(csv, expected);
+        assert_eq!(data.origin(), Origin::of(&[run, Origin::model()]));
     }
 
     #[test]
     fn a_row_of_another_length_is_an_error() {
         let mut data = FigureData::new(&[("a", "", 0), ("b", "", 0)]);
-        data.push(["x".into()]);
+        data.push(&Origin::model(), ["x".into()]);
         assert!(data.to_csv().is_err());
     }
 }

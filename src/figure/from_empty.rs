@@ -4,7 +4,6 @@
 //! second and above in multiples of the cell's all-miss rate. Where the edge lies is left to the
 //! rule.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -14,6 +13,7 @@ use super::page::{Page, Row};
 use super::panel::{Panel, TopAxis};
 use super::style::{COLUMN_WIDTH_PT, ENGINE, LEVEL, SIMULATOR, SIMULATOR_TOO, Stroke};
 use super::timeline::lettered;
+use super::{Figure, Origin};
 
 /// What the figure shows: one panel per cell, one below the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,8 @@ pub struct FromEmpty {
     pub title: String,
     /// The cells, from the top.
     pub cells: Vec<FromEmptyCell>,
-    /// Where the runs come from.
-    pub source: String,
+    /// How many runs there are, as plain text; may be empty.
+    pub note: String,
 }
 
 /// One cell.
@@ -35,8 +35,8 @@ pub struct FromEmptyCell {
     pub lambda_ref_per_s: f64,
     /// The model's all-miss session rate, sessions/s.
     pub lambda_miss_per_s: Option<f64>,
-    /// Arrival rate (sessions/s) of each engine run, and whether it was stable.
-    pub engine: Vec<(f64, bool)>,
+    /// The engine's runs, a point each.
+    pub engine: Vec<StablePoint>,
     /// The simulator's curves; the first is the primary one.
     pub simulators: Vec<StableCurve>,
 }
@@ -46,8 +46,25 @@ pub struct FromEmptyCell {
 pub struct StableCurve {
     /// What it is called in the legend, in the markup of [`Label::parse`].
     pub label: String,
-    /// Arrival rate (sessions/s) and share of stable runs.
-    pub points: Vec<(f64, f64)>,
+    /// A point per arrival rate.
+    pub points: Vec<StablePoint>,
+}
+
+/// How many of the runs at one arrival rate were stable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StablePoint {
+    /// The arrival rate, sessions/s.
+    pub rate_per_s: f64,
+    /// The share of stable runs, 0 or 1 for a single one.
+    pub share: f64,
+    /// Which runs they are, and what made them.
+    pub origin: Origin,
+}
+
+impl StablePoint {
+    fn place(&self) -> (f64, f64) {
+        (self.rate_per_s, self.share)
+    }
 }
 
 const HEIGHT_PT: f64 = 50.0;
@@ -65,10 +82,10 @@ pub fn from_empty(input: &FromEmpty) -> Figure {
             .to_owned(),
         legend: legend(&input.cells),
         rows: input.cells.iter().enumerate().map(row).collect(),
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain(&input.note),
         missing: lacking.map(|cell| format!("engine runs of {}", cell.title)).collect(),
     };
-    Figure { drawing: page.draw(), data: data(&input.cells) }
+    page.figure(data(&input.cells))
 }
 
 fn look(index: usize) -> Stroke {
@@ -78,8 +95,8 @@ fn look(index: usize) -> Stroke {
 fn panel(index: usize, cell: &FromEmptyCell, count: usize) -> Panel {
     let last = index + 1 == count;
     let x = Axis::linear(if last { "arrival rate *λ* (sessions/s)" } else { "" });
-    let rates = cell.engine.iter().map(|run| run.0);
-    let rates = rates.chain(cell.simulators.iter().flat_map(|s| &s.points).map(|p| p.0));
+    let points = cell.engine.iter().chain(cell.simulators.iter().flat_map(|s| &s.points));
+    let rates = points.map(|point| point.rate_per_s);
     let rates = rates.chain(cell.lambda_miss_per_s).filter(|rate| rate.is_finite());
     let (low, high) = rates.fold((f64::MAX, f64::MIN), |(lo, hi), r| (lo.min(r), hi.max(r)));
     let room = 0.04 * (high - low);
@@ -95,12 +112,11 @@ fn panel(index: usize, cell: &FromEmptyCell, count: usize) -> Panel {
         panel.add(Mark::moment(rate, LEVEL, ""));
     }
     for (i, simulator) in cell.simulators.iter().enumerate().rev() {
-        panel.add(Mark::curve(simulator.points.iter().copied(), look(i)));
-        let points = simulator.points.iter().copied();
-        panel.add(Mark::points(points, Marker::Ring, look(i).colour));
+        let points = || simulator.points.iter().map(StablePoint::place);
+        panel.add(Mark::curve(points(), look(i)));
+        panel.add(Mark::points(points(), Marker::Ring, look(i).colour));
     }
-    let share = |stable: bool| if stable { 1.0 } else { 0.0 };
-    let engine = cell.engine.iter().map(|(rate, stable)| (*rate, share(*stable)));
+    let engine = cell.engine.iter().map(StablePoint::place);
     panel.add(Mark::points(engine, Marker::Disc, ENGINE.colour));
     panel
 }
@@ -134,20 +150,19 @@ fn data(cells: &[FromEmptyCell]) -> FigureData {
     ]);
     for cell in cells {
         let title = Label::parse(&cell.title).text();
-        let mut push = |series: &str, rate: f64, share: f64| {
-            data.push([
+        let mut push = |series: &str, point: &StablePoint| {
+            let row = [
                 title.as_str().into(),
                 Value::Text(Label::parse(series).text()),
-                rate.into(),
-                (rate / cell.lambda_ref_per_s).into(),
-                share.into(),
-            ]);
+                point.rate_per_s.into(),
+                (point.rate_per_s / cell.lambda_ref_per_s).into(),
+                point.share.into(),
+            ];
+            data.push(&point.origin, row);
         };
-        cell.engine
-            .iter()
-            .for_each(|(rate, ok)| push("engine run", *rate, f64::from(u8::from(*ok))));
+        cell.engine.iter().for_each(|point| push("engine run", point));
         for simulator in &cell.simulators {
-            simulator.points.iter().for_each(|(rate, s)| push(&simulator.label, *rate, *s));
+            simulator.points.iter().for_each(|point| push(&simulator.label, point));
         }
     }
     data

@@ -3,7 +3,6 @@
 //! The frozen predictions and the measured runs beside the standard workload's traps. Scores are
 //! left to the law.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::FigureData;
 use super::label::Label;
@@ -13,6 +12,7 @@ use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{BLUE, DASHED, LEVEL, ORANGE, PAGE_WIDTH_PT, PALE, SEED_PT, SOLID, Stroke};
 use super::timeline::lettered;
+use super::{Figure, Origin};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,14 +25,10 @@ pub struct Mirror {
     pub capacities: Vec<f64>,
     /// What the predictions are, for example "frozen"; may be empty.
     pub predicted_status: String,
-    /// What the measurements are, for example "blind"; may be empty.
-    pub measured_status: String,
     /// First time shown, s.
     pub from_s: f64,
     /// Length of the bins, s.
     pub bin_s: f64,
-    /// Where the runs come from.
-    pub source: String,
 }
 
 /// One run or one prediction.
@@ -42,6 +38,8 @@ pub struct MirrorSeries {
     pub kind: MirrorKind,
     /// Its seed.
     pub seed: u64,
+    /// Which run it is or was driven by, and what made it.
+    pub origin: Origin,
     /// Middle of each bin (s) and the completions in it, in multiples of the reference rate.
     pub completions: Vec<(f64, f64)>,
     /// Middle of each bin (s) and the mean number of sessions in the system.
@@ -56,28 +54,18 @@ pub enum MirrorKind {
     /// Model F's frozen prediction for the step-capped workload.
     Predicted,
     /// A run of the step-capped workload.
-    Measured,
+    StepCapped,
 }
 
 const KINDS: [(MirrorKind, &str, &str, Stroke); 3] = [
-    (
-        MirrorKind::Standard,
-        "standard_measured",
-        "standard, measured",
-        Stroke::new(PALE, SEED_PT, SOLID),
-    ),
+    (MirrorKind::Standard, "standard", "standard", Stroke::new(PALE, SEED_PT, SOLID)),
     (
         MirrorKind::Predicted,
-        "step_capped_predicted",
+        "step_capped_model_f",
         "step-capped, model F",
         Stroke::new(BLUE, 0.9, DASHED),
     ),
-    (
-        MirrorKind::Measured,
-        "step_capped_measured",
-        "step-capped, measured",
-        Stroke::new(ORANGE, 0.9, SOLID),
-    ),
+    (MirrorKind::StepCapped, "step_capped", "step-capped", Stroke::new(ORANGE, 0.9, SOLID)),
 ];
 const HEIGHT_PT: f64 = 105.0;
 
@@ -89,9 +77,8 @@ pub fn mirror(input: &Mirror) -> Figure {
         .filter(|kind| count(kind.0) > 0)
         .map(|kind| {
             let status = match kind.0 {
-                MirrorKind::Standard => "",
-                MirrorKind::Predicted => input.predicted_status.as_str(),
-                MirrorKind::Measured => input.measured_status.as_str(),
+                MirrorKind::Predicted => input.predicted_status.clone(),
+                MirrorKind::Standard | MirrorKind::StepCapped => made_by(input, kind.0),
             };
             let comma = if status.is_empty() { "" } else { ", " };
             let label = format!("{}{comma}{status} ({})", kind.2, count(kind.0));
@@ -115,14 +102,20 @@ pub fn mirror(input: &Mirror) -> Figure {
             height_pt: HEIGHT_PT,
             panels: vec![completions_panel(input), backlog_panel(input)],
         }],
-        source: Label::plain(&format!(
-            "{}. Means over {:.0} s.",
-            input.source.trim_end_matches('.'),
+        note: Label::plain(&format!(
+            "Model F is driven by each run's plan from the sessions present at the burst. Means \
+             over {:.0} s.",
             input.bin_s
         )),
         missing: absent.map(|kind| kind.2.to_owned()).collect(),
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
+}
+
+/// What made the runs of a kind.
+fn made_by(input: &Mirror, kind: MirrorKind) -> String {
+    let of_kind = input.series.iter().filter(|series| series.kind == kind);
+    Origin::of(of_kind.map(|series| &series.origin)).source_words()
 }
 
 fn completions_panel(input: &Mirror) -> Panel {
@@ -175,13 +168,14 @@ fn data(input: &Mirror) -> FigureData {
             let backlog = series.backlog.iter().map(|p| ("sessions_in_system", p));
             for (quantity, (t_s, value)) in completions.chain(backlog) {
                 let seed = series.seed.to_string();
-                data.push([
+                let row = [
                     quantity.into(),
                     name.into(),
                     seed.as_str().into(),
                     (*t_s).into(),
                     (*value).into(),
-                ]);
+                ];
+                data.push(&series.origin, row);
             }
         }
     }

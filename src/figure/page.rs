@@ -1,14 +1,17 @@
-//! A page: a legend, a grid of panels, the source and what is missing, one below the other.
+//! A page: where the data come from, a legend, a grid of panels, notes and what is missing, one
+//! below the other.
 //!
 //! All room is computed from the measured texts, so that nothing overlaps or is cut off and
 //! frames of one column and of one row are aligned.
 
+use super::data::FigureData;
 use super::drawing::{Anchor, Drawing, Frame};
 use super::label::Label;
 use super::legend::{self, Entry};
 use super::names;
 use super::panel::Panel;
-use super::style::{GREY, INK, LINE_HEIGHT, NOTE_PT};
+use super::style::{GREY, INK, LABEL_PT, LINE_HEIGHT, NOTE_PT};
+use super::{Figure, origin::Origin};
 
 /// A page as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +26,8 @@ pub struct Page {
     pub legend: Vec<Entry>,
     /// The panels, from the top to the bottom.
     pub rows: Vec<Row>,
-    /// Where the data come from.
-    pub source: Label,
+    /// How the data are to be read; may be empty.
+    pub note: Label,
     /// What a reader expects to see and does not, in the markup of [`Label::parse`].
     pub missing: Vec<String>,
 }
@@ -43,10 +46,19 @@ const BETWEEN_PT: f64 = 8.0;
 const AFTER_LEGEND_PT: f64 = 3.0;
 
 impl Page {
-    /// The page as one drawing.
-    pub fn draw(&self) -> Drawing {
-        let mut drawing = Drawing::new(self.width_pt, &self.title, &self.description);
-        let mut top = MARGIN_PT;
+    /// The figure of these data: where they come from is said above the panels, in the title and
+    /// in the description.
+    pub fn figure(&self, data: FigureData) -> Figure {
+        Figure { drawing: self.draw(&data.origin()), data }
+    }
+
+    fn draw(&self, origin: &Origin) -> Drawing {
+        let heading = origin.heading();
+        let made = origin.runs_words().unwrap_or_else(|| heading.clone());
+        let title = format!("{} ({made})", self.title);
+        let description = format!("{} Data: {heading}.", self.description);
+        let mut drawing = Drawing::new(self.width_pt, &title, &description);
+        let mut top = self.draw_heading(&mut drawing, &heading) + AFTER_LEGEND_PT;
         if !self.legend.is_empty() {
             top = legend::draw(&mut drawing, &self.legend, top) + AFTER_LEGEND_PT;
         }
@@ -57,6 +69,16 @@ impl Page {
         }
         drawing.height_pt = self.draw_footer(&mut drawing, top) + MARGIN_PT;
         drawing
+    }
+
+    /// Writes where the data come from, centred; returns where it ends.
+    fn draw_heading(&self, on: &mut Drawing, heading: &str) -> f64 {
+        let lines = Label::plain(heading).wrapped(LABEL_PT, self.width_pt - 2.0 * MARGIN_PT);
+        for (i, line) in lines.iter().enumerate() {
+            let baseline = MARGIN_PT + LABEL_PT * (0.8 + LINE_HEIGHT * i as f64);
+            on.text(line, (0.5 * self.width_pt, baseline), Anchor::Middle, (LABEL_PT, INK));
+        }
+        MARGIN_PT + LABEL_PT * LINE_HEIGHT * lines.len() as f64
     }
 
     /// Where each column's frames are: all equally wide.
@@ -104,7 +126,7 @@ impl Page {
             true => Label::default(),
             false => Label::parse(&format!("Missing: {}.", missing.join("; "))),
         };
-        for (note, colour) in [(&self.source, GREY), (&missing, INK)] {
+        for (note, colour) in [(&self.note, GREY), (&missing, INK)] {
             if note.is_empty() {
                 continue;
             }
@@ -130,18 +152,78 @@ fn draw_row(on: &mut Drawing, row: &Row, columns: &[Column], top: f64) -> f64 {
         names::place(&panel.marks, &panel.fit_x(width), width)
     };
     let names: Vec<_> = row.panels.iter().zip(columns).map(names_of).collect();
-    let above = row.panels.iter().zip(&names).zip(columns);
-    let above = above.map(|((panel, names), c)| panel.above_pt(names, c.right - c.left));
-    let above = above.fold(0.0, f64::max);
+    let names_pt = row.panels.iter().zip(&names).map(|(panel, names)| panel.names_pt(names));
+    let names_pt = names_pt.fold(0.0, f64::max);
+    let titles = row.panels.iter().zip(columns);
+    let titles_pt = titles.map(|(panel, column)| panel.title_pt(column.right - column.left));
+    let titles_pt = titles_pt.fold(0.0, f64::max);
     let below = row.panels.iter().map(Panel::below_pt).fold(0.0, f64::max);
-    let (top, bottom) = (top + above, top + above + row.height_pt);
+    let frames_top = top + titles_pt + names_pt;
+    let bottom = frames_top + row.height_pt;
     for ((panel, names), column) in row.panels.iter().zip(&names).zip(columns) {
-        let frame = Frame { left: column.left, top, right: column.right, bottom };
+        let frame = Frame { left: column.left, top: frames_top, right: column.right, bottom };
         panel.draw(on, frame, names, column.beside_pt);
+        panel.draw_title(on, &frame, top);
     }
     bottom + below
 }
 
 fn left_pt(panel: &Panel, height_pt: f64) -> f64 {
     panel.left_pt(&panel.fit_y(height_pt))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::axis::Axis;
+    use crate::figure::mark::Mark;
+    use crate::figure::origin::Source;
+    use crate::figure::style::{COLUMN_WIDTH_PT, MOMENT, PAGE_WIDTH_PT};
+
+    fn page(width_pt: f64, panels: Vec<Panel>) -> Page {
+        Page {
+            width_pt,
+            title: "Title".to_owned(),
+            description: "What is seen.".to_owned(),
+            legend: Vec::new(),
+            rows: vec![Row { height_pt: 60.0, panels }],
+            note: Label::default(),
+            missing: Vec::new(),
+        }
+    }
+
+    fn panel(title: &str) -> Panel {
+        Panel::new(Axis::linear("x").over(0.0, 1.0), Axis::linear("y")).titled(title)
+    }
+
+    #[test]
+    fn titles_of_a_row_start_at_one_height_whatever_stands_below_them() {
+        let mut crowded = panel("crowded");
+        for name in ["a long name of a moment", "another long name", "one more long name"] {
+            crowded.add(Mark::moment(0.5, MOMENT, name));
+        }
+        let long = panel("a title so long that it needs more than one line of its panel");
+        let panels = vec![panel("plain"), crowded, long];
+        let figure = page(PAGE_WIDTH_PT, panels).figure(FigureData::default());
+        let height = |start: &str| {
+            let title = |text: &&crate::figure::drawing::Text| text.label.text().starts_with(start);
+            figure.drawing.texts().find(title).map(|text| text.start.y).unwrap()
+        };
+        assert_eq!(height("plain"), height("crowded"));
+        assert_eq!(height("plain"), height("a title"));
+        assert_eq!(figure.drawing.faults(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn where_the_data_come_from_is_above_the_panels_in_the_title_and_in_the_description() {
+        let mut data = FigureData::new(&[("value", "", 0)]);
+        let run = Origin::run("r", "tiny", Source::Engine("vLLM 0.32.0, CPU".to_owned()));
+        data.push(&run, [1.0.into()]);
+        let drawing = page(COLUMN_WIDTH_PT, vec![panel("first")]).figure(data).drawing;
+        let texts: Vec<_> = drawing.texts().map(|text| (text.label.text(), text.start.y)).collect();
+        let at = |what: &str| texts.iter().find(|(text, _)| text == what).unwrap().1;
+        assert!(at("vLLM 0.32.0, CPU: tiny") < at("first"));
+        assert_eq!(drawing.title, "Title (vLLM 0.32.0, CPU)");
+        assert_eq!(drawing.description, "What is seen. Data: vLLM 0.32.0, CPU: tiny.");
+    }
 }

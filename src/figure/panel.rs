@@ -112,12 +112,15 @@ impl Panel {
         if self.x.labelled { TICK_PT + GAP_PT + SMALL_PT + label } else { TICK_PT }
     }
 
-    /// Room needed above a frame of this width (pt) for the title, a second axis and the rows of
-    /// names, pt.
-    pub fn above_pt(&self, names: &[PlacedName], width_pt: f64) -> f64 {
+    /// Room needed above the frame for a second axis and the rows of names, pt.
+    pub fn names_pt(&self, names: &[PlacedName]) -> f64 {
+        self.ledge_pt() + names::height_pt(names)
+    }
+
+    /// Room needed above those for the title over a frame of this width (pt), pt.
+    pub fn title_pt(&self, width_pt: f64) -> f64 {
         let lines = self.title_lines(width_pt).len() as f64;
-        let title = if lines > 0.0 { lines * LINE_HEIGHT * LABEL_PT + GAP_PT } else { 0.0 };
-        self.ledge_pt() + names::height_pt(names) + title
+        if lines > 0.0 { lines * LINE_HEIGHT * LABEL_PT + GAP_PT } else { 0.0 }
     }
 
     fn title_lines(&self, width_pt: f64) -> Vec<Label> {
@@ -147,9 +150,12 @@ impl Panel {
             let middle = (0.5 * (frame.left + frame.right), 0.5 * (frame.top + frame.bottom));
             on.text(&Label::plain(shortfall), middle, Anchor::Middle, (SMALL_PT, GREY));
         }
-        let lowest = frame.top - self.ledge_pt() - names::height_pt(names) - 2.0 * GAP_PT;
-        for (i, line) in self.title_lines(frame.width()).iter().rev().enumerate() {
-            let baseline = lowest - i as f64 * LINE_HEIGHT * LABEL_PT;
+    }
+
+    /// Writes the title above this frame, its lines from this height (pt) downwards.
+    pub fn draw_title(&self, on: &mut Drawing, frame: &Frame, top: f64) {
+        for (i, line) in self.title_lines(frame.width()).iter().enumerate() {
+            let baseline = top + LINE_HEIGHT * LABEL_PT * (i as f64 + 1.0) - GAP_PT;
             on.text(line, (frame.left, baseline), Anchor::Start, (LABEL_PT, INK));
         }
     }

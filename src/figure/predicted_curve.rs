@@ -1,8 +1,7 @@
-//! Predicted closed-population curves against the engine (paper Fig. 8, page Fig. 6).
+//! Predicted closed-population curves against runs (paper Fig. 8, page Fig. 6).
 //!
-//! No measured point enters a prediction here or in what is drawn.
+//! No run's point enters a prediction here or in what is drawn.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -16,6 +15,7 @@ use super::style::{
     Stroke, VERMILLION, WINDOW_SHADE,
 };
 use super::timeline::lettered;
+use super::{Figure, Origin};
 
 /// What the figure shows: one panel per cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +24,8 @@ pub struct PredictedCurves {
     pub title: String,
     /// The cells, from the left.
     pub cells: Vec<PredictedCell>,
-    /// Where the measured runs come from.
-    pub source: String,
+    /// How many runs stand behind a point, as plain text; may be empty.
+    pub note: String,
 }
 
 /// One cell.
@@ -37,11 +37,11 @@ pub struct PredictedCell {
     pub fluid: Vec<(f64, f64)>,
     /// Population and sessions/s with the layer H1.
     pub h1: Vec<(f64, f64)>,
-    /// The measured points.
-    pub measured: Vec<MeasuredPoint>,
+    /// What runs did.
+    pub runs: Vec<RunPoint>,
     /// The predicted onset of the all-miss branch.
     pub onset_n: Option<f64>,
-    /// The measured all-miss session rate, sessions/s.
+    /// The cell's all-miss session rate, sessions/s.
     pub lambda_ref_per_s: Option<f64>,
     /// Largest population that was seen before the prediction was frozen.
     pub seen_up_to_n: Option<f64>,
@@ -49,11 +49,13 @@ pub struct PredictedCell {
     pub blind_n: Vec<u32>,
 }
 
-/// One measured population.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeasuredPoint {
+/// What runs did at one population.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunPoint {
     /// The population.
     pub n: u32,
+    /// Which runs they are, and what made them.
+    pub origin: Origin,
     /// Completed sessions per second.
     pub sessions_per_s: Option<f64>,
     /// Turns per second over the mean number of turns.
@@ -73,23 +75,23 @@ pub fn predicted_curves(input: &PredictedCurves) -> Figure {
     let page = Page {
         width_pt: if count > 1 { PAGE_WIDTH_PT } else { COLUMN_WIDTH_PT },
         title: input.title.clone(),
-        description: "Predicted and measured completed sessions per second over the closed \
-                      population of each cell, with the predicted onset and the all-miss rate."
+        description: "Completed sessions per second over the closed population of each cell, \
+                      predicted and of runs, with the predicted onset and the all-miss rate."
             .to_owned(),
         legend: legend(&input.cells),
         rows: vec![Row { height_pt: HEIGHT_PT, panels: panels.collect() }],
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain(&input.note),
         missing: missing(&input.cells),
     };
-    Figure { drawing: page.draw(), data: data(&input.cells) }
+    page.figure(data(&input.cells))
 }
 
 fn panel(index: usize, cell: &PredictedCell, count: usize) -> Panel {
     let y = Axis::linear("*μ*(*n*) (sessions/s)").starting(0.0);
     let y = if index == 0 { y } else { Axis { label: Label::default(), ..y } };
-    let measured = cell.measured.iter().map(|p| f64::from(p.n));
+    let runs = cell.runs.iter().map(|p| f64::from(p.n));
     let lines = cell.fluid.iter().chain(&cell.h1).map(|p| p.0);
-    let mut panel = Panel::new(population_axis(measured.chain(lines)), y);
+    let mut panel = Panel::new(population_axis(runs.chain(lines)), y);
     panel.title = lettered(index, count, &cell.title);
     if let Some(seen) = cell.seen_up_to_n {
         panel.add(Mark::span((1.0, seen), WINDOW_SHADE, ""));
@@ -102,8 +104,8 @@ fn panel(index: usize, cell: &PredictedCell, count: usize) -> Panel {
     }
     panel.add(Mark::curve(cell.fluid.iter().copied(), FLUID));
     panel.add(Mark::curve(cell.h1.iter().copied(), H1));
-    let point = |of: fn(&MeasuredPoint) -> Option<f64>| {
-        cell.measured.iter().filter_map(move |p| of(p).map(|rate| (f64::from(p.n), rate)))
+    let point = |of: fn(&RunPoint) -> Option<f64>| {
+        cell.runs.iter().filter_map(move |p| of(p).map(|rate| (f64::from(p.n), rate)))
     };
     panel.add(Mark::points(point(|p| p.turns_based_per_s), Marker::Ring, INK));
     panel.add(Mark::points(point(|p| p.sessions_per_s), Marker::Dot, INK));
@@ -115,16 +117,17 @@ fn panel(index: usize, cell: &PredictedCell, count: usize) -> Panel {
 
 fn legend(cells: &[PredictedCell]) -> Vec<Entry> {
     let any = |has: fn(&PredictedCell) -> bool| cells.iter().any(has);
-    let by = |of: fn(&MeasuredPoint) -> Option<f64>| {
-        cells.iter().flat_map(|c| &c.measured).any(|p| of(p).is_some())
+    let by = |of: fn(&RunPoint) -> Option<f64>| {
+        cells.iter().flat_map(|c| &c.runs).any(|p| of(p).is_some())
     };
+    let made = Origin::of(cells.iter().flat_map(|c| &c.runs).map(|p| &p.origin)).source_words();
     let entries = [
         (any(|c| !c.fluid.is_empty()), Entry::line(FLUID, "predicted, fluid")),
         (any(|c| !c.h1.is_empty()), Entry::line(H1, "predicted, H1")),
-        (by(|p| p.sessions_per_s), Entry::marker(Marker::Dot, INK, "measured, sessions")),
-        (by(|p| p.turns_based_per_s), Entry::marker(Marker::Ring, INK, "measured, turns")),
+        (by(|p| p.sessions_per_s), Entry::marker(Marker::Dot, INK, format!("{made}, sessions"))),
+        (by(|p| p.turns_based_per_s), Entry::marker(Marker::Ring, INK, format!("{made}, turns"))),
         (any(|c| c.onset_n.is_some()), Entry::line(ONSET, "predicted onset *n*_{b}")),
-        (any(|c| c.lambda_ref_per_s.is_some()), Entry::line(REFERENCE, "measured *λ*_{ref}")),
+        (any(|c| c.lambda_ref_per_s.is_some()), Entry::line(REFERENCE, "the cell's *λ*_{ref}")),
         (any(|c| c.seen_up_to_n.is_some()), Entry::shade(WINDOW_SHADE, "seen before the freeze")),
         (any(|c| !c.blind_n.is_empty()), Entry::marker(Marker::Halo, VERMILLION, "blind in time")),
     ];
@@ -136,7 +139,7 @@ fn missing(cells: &[PredictedCell]) -> Vec<String> {
         let lacking = [
             (cell.fluid.is_empty(), "fluid prediction"),
             (cell.h1.is_empty(), "H1 prediction"),
-            (cell.measured.is_empty(), "measured curve"),
+            (cell.runs.is_empty(), "runs"),
             (cell.onset_n.is_none(), "onset"),
         ];
         let lacking = lacking.into_iter().filter(|(is, _)| *is);
@@ -154,14 +157,16 @@ fn data(cells: &[PredictedCell]) -> FigureData {
     ]);
     for cell in cells {
         let title = Label::parse(&cell.title).text();
-        let mut push = |series: &str, n: f64, rate: Option<f64>| {
-            data.push([title.as_str().into(), series.into(), n.into(), Value::known(rate)]);
+        let mut push = |from: &Origin, series: &str, n: f64, rate: Option<f64>| {
+            let row = [title.as_str().into(), series.into(), n.into(), Value::known(rate)];
+            data.push(from, row);
         };
-        cell.fluid.iter().for_each(|(n, rate)| push("predicted_fluid", *n, Some(*rate)));
-        cell.h1.iter().for_each(|(n, rate)| push("predicted_h1", *n, Some(*rate)));
-        for point in &cell.measured {
-            push("measured_sessions", f64::from(point.n), point.sessions_per_s);
-            push("measured_turns", f64::from(point.n), point.turns_based_per_s);
+        let model = Origin::model();
+        cell.fluid.iter().for_each(|(n, rate)| push(&model, "predicted_fluid", *n, Some(*rate)));
+        cell.h1.iter().for_each(|(n, rate)| push(&model, "predicted_h1", *n, Some(*rate)));
+        for point in &cell.runs {
+            push(&point.origin, "runs_sessions", f64::from(point.n), point.sessions_per_s);
+            push(&point.origin, "runs_turns", f64::from(point.n), point.turns_based_per_s);
         }
     }
     data

@@ -12,7 +12,7 @@ use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, CAP_SHADE, COLUMN_WIDTH_PT, HELD, PAGE_WIDTH_PT, WINDOW_SHADE};
 use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
-use super::{Figure, arms};
+use super::{Figure, Origin, arms};
 
 /// What the figure shows: one column per cell and rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +21,6 @@ pub struct Rescue {
     pub title: String,
     /// The columns, from the left.
     pub columns: Vec<RescueColumn>,
-    /// Where the runs come from.
-    pub source: String,
 }
 
 /// One cell at one rate.
@@ -43,6 +41,8 @@ pub struct RescueRun {
     pub arm: Arm,
     /// Its seed.
     pub seed: u64,
+    /// Which run it is, and what made it.
+    pub origin: Origin,
     /// Middle of each bin (s) and the hit fraction of its follow-up turns.
     pub follow_up_hits: Vec<(f64, Option<f64>)>,
     /// Middle of each bin (s) and the mean of requests in the engine and sessions held at the
@@ -71,10 +71,10 @@ pub fn rescue(input: &Rescue) -> Figure {
             Row { height_pt: HIT_HEIGHT_PT, panels: hit_panels(columns) },
             Row { height_pt: OUTSTANDING_HEIGHT_PT, panels: outstanding_panels(columns) },
         ],
-        source: source(input),
+        note: note(input),
         missing: missing(columns),
     };
-    Figure { drawing: page.draw(), data: data(columns) }
+    page.figure(data(columns))
 }
 
 fn hit_panels(columns: &[RescueColumn]) -> Vec<Panel> {
@@ -142,13 +142,12 @@ fn legend(columns: &[RescueColumn]) -> Vec<Entry> {
     entries
 }
 
-fn source(input: &Rescue) -> Label {
+fn note(input: &Rescue) -> Label {
     let seeds: std::collections::BTreeSet<_> =
         input.columns.iter().flat_map(|c| &c.runs).map(|run| run.seed).collect();
     let seeds: Vec<_> = seeds.iter().map(u64::to_string).collect();
     Label::plain(&format!(
-        "{}. Seed {}. Outstanding: requests in the engine and sessions held at the client.",
-        input.source.trim_end_matches('.'),
+        "Seed {}. Outstanding: requests in the engine and sessions held at the client.",
         seeds.join(", ")
     ))
 }
@@ -175,7 +174,13 @@ fn data(columns: &[RescueColumn]) -> FigureData {
     for column in columns {
         for run in from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
-                push_series(&mut data, &column.title, quantity, (run.arm, run.seed), points);
+                push_series(
+                    &mut data,
+                    &column.title,
+                    quantity,
+                    (run.arm, run.seed, &run.origin),
+                    points,
+                );
             };
             push("follow_up_hit_fraction", &mut run.follow_up_hits.iter().copied());
             push("outstanding", &mut known(&run.outstanding));

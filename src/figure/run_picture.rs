@@ -4,7 +4,6 @@
 //! gate. A part that the run does not have is left out and named as missing. The verdict itself is
 //! made by the rule and only printed here.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -17,6 +16,7 @@ use super::style::{
     Stroke,
 };
 use super::timeline::{Timeline, counts_axis};
+use super::{Figure, Origin};
 
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,8 +47,8 @@ pub struct RunPicture {
     pub thresholds: Vec<Threshold>,
     /// Lines of a given slope that the verdict compared the backlog with.
     pub slopes: Vec<SlopeLine>,
-    /// Where the run comes from.
-    pub source: String,
+    /// Which run it is, and what made it.
+    pub origin: Origin,
 }
 
 /// A level in one of the panels.
@@ -122,10 +122,10 @@ pub fn run_picture(input: &RunPicture) -> Figure {
         ),
         legend: Vec::new(),
         rows: shown.iter().enumerate().map(row).collect(),
-        source: Label::plain(&format!("{}. {}", input.source.trim_end_matches('.'), input.verdict)),
+        note: Label::plain(&input.verdict),
         missing: absent.map(|panel| axis_of(input, *panel).label.text()).collect(),
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
 }
 
 fn stroke(input: &RunPicture) -> Stroke {
@@ -237,7 +237,7 @@ fn beside(input: &RunPicture, which: RunPanel) -> Vec<Entry> {
 fn data(input: &RunPicture) -> FigureData {
     let mut data = FigureData::new(&[("quantity", "", 0), ("t", "s", 3), ("value", "", 6)]);
     let mut push = |quantity: &str, t_s: f64, value: Option<f64>| {
-        data.push([quantity.into(), t_s.into(), Value::known(value)]);
+        data.push(&input.origin, [quantity.into(), t_s.into(), Value::known(value)]);
     };
     let series = [
         ("hit_fraction", &input.hits),

@@ -13,7 +13,7 @@ use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, COLUMN_WIDTH_PT, PAGE_WIDTH_PT};
 use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
-use super::{Figure, arms, label::Label};
+use super::{Figure, Origin, arms, label::Label};
 
 /// What the figure shows: one to four columns, one per arrival rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,6 @@ pub struct Stampede {
     pub title: String,
     /// The columns, from the left.
     pub columns: Vec<StampedeColumn>,
-    /// Where the runs come from: "Simulated runs" or the engine's name and version.
-    pub source: String,
 }
 
 /// The runs of one arrival rate.
@@ -48,6 +46,8 @@ pub struct StampedeRun {
     pub arm: Arm,
     /// Its seed.
     pub seed: u64,
+    /// Which run it is, and what made it.
+    pub origin: Origin,
     /// Middle of each bin (s) and the hit fraction of its turns; unknown when no turn says.
     pub hit_bins: Vec<(f64, Option<f64>)>,
     /// Sessions in the system: each count holds from its time (s) to the next.
@@ -75,10 +75,10 @@ pub fn stampede(input: &Stampede) -> Figure {
             Row { height_pt: HIT_HEIGHT_PT, panels: hit_panels(columns) },
             Row { height_pt: BACKLOG_HEIGHT_PT, panels: backlog_panels(columns) },
         ],
-        source: source(input),
+        note: note(input),
         missing: missing(input),
     };
-    Figure { drawing: page.draw(), data: data(columns) }
+    page.figure(data(columns))
 }
 
 fn hit_panels(columns: &[StampedeColumn]) -> Vec<Panel> {
@@ -146,18 +146,18 @@ fn legend(columns: &[StampedeColumn]) -> Vec<Entry> {
     PAIRED.iter().filter(present).map(|arm| Entry::line(arm.stroke(), name(*arm))).collect()
 }
 
-fn source(input: &Stampede) -> Label {
+fn note(input: &Stampede) -> Label {
     let runs = || input.columns.iter().flat_map(|c| &c.runs);
     let seeds: BTreeSet<_> = runs().map(|run| run.seed).collect();
     let seeds: Vec<_> = seeds.iter().map(u64::to_string).collect();
     let seeds = match seeds.len() {
         0 => String::new(),
-        1 => format!(" One line per arm (seed {}).", seeds[0]),
-        _ => format!(" One line per arm and seed ({}).", seeds.join(", ")),
+        1 => format!("One line per arm (seed {}).", seeds[0]),
+        _ => format!("One line per arm and seed ({}).", seeds.join(", ")),
     };
     let empty = runs().flat_map(|run| &run.backlog).any(|(_, count)| *count <= 0.0);
     let gaps = if empty { " No line below where no session is in the system." } else { "" };
-    Label::plain(&format!("{}.{seeds}{gaps}", input.source.trim_end_matches('.')))
+    Label::plain(&format!("{seeds}{gaps}"))
 }
 
 /// Arms and seeds that the other runs of a column let a reader expect, and what is unknown.
@@ -196,7 +196,13 @@ fn data(columns: &[StampedeColumn]) -> FigureData {
     for column in columns {
         for (arm, run) in runs_from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
-                push_series(&mut data, &column.title, quantity, (arm, run.seed), points);
+                push_series(
+                    &mut data,
+                    &column.title,
+                    quantity,
+                    (arm, run.seed, &run.origin),
+                    points,
+                );
             };
             push("hit_fraction", &mut run.hit_bins.iter().copied());
             push("sessions_in_system", &mut known(&run.backlog));

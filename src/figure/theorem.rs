@@ -4,7 +4,6 @@
 //! reading needs no input: the stationary mix, completions at the all-miss rate, growth at
 //! rho - 1. It says nothing of the gap's slope, so the fourth panel has no such line.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -14,6 +13,7 @@ use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{GREEN, MODEL_CELLS, ORANGE, PAGE_WIDTH_PT, QUASI_STATIC};
 use super::timeline::lettered;
+use super::{Figure, Origin};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,8 @@ pub struct TheoremCheck {
     pub runs: Vec<StuckRun>,
     /// Runs that were expected and could not be measured, with the reason.
     pub missing: Vec<String>,
-    /// Where the runs come from.
-    pub source: String,
+    /// How a run's load is computed, as plain text; may be empty.
+    pub note: String,
 }
 
 /// Model F of one cell, at rising loads.
@@ -44,8 +44,8 @@ pub struct ModelCurve {
 pub struct StuckRun {
     /// The cell's name.
     pub cell: String,
-    /// The run's name.
-    pub run: String,
+    /// Which run it is, and what made it.
+    pub origin: Origin,
     /// How it was made to start.
     pub protocol: Protocol,
     /// What was measured on it.
@@ -55,8 +55,8 @@ pub struct StuckRun {
 /// How a stuck run began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// A burst on a running engine (E2).
-    Burst,
+    /// A trigger on a running engine (E2): a burst, or slower tool calls.
+    Triggered,
     /// An empty engine (E0b).
     FromEmpty,
 }
@@ -121,10 +121,10 @@ pub fn theorem(input: &TheoremCheck) -> Figure {
             height_pt: HEIGHT_PT,
             panels: panels.map(|(i, quantity)| panel(i, quantity, input)).collect(),
         }],
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain(&input.note),
         missing: missing(input),
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
 }
 
 fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
@@ -144,10 +144,10 @@ fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
         let points = cell.points.iter().map(|p| (p.rho, (quantity.of)(p))).collect();
         Mark::line(points, MODEL_CELLS)
     });
-    // The lines lie above the many runs after a burst and below the few from empty.
+    // The lines lie above the many runs after a trigger and below the few from empty.
     let mut lines = Some(lines);
     for (protocol, marker, colour) in
-        [(Protocol::Burst, Marker::Dot, ORANGE), (Protocol::FromEmpty, Marker::Diamond, GREEN)]
+        [(Protocol::Triggered, Marker::Dot, ORANGE), (Protocol::FromEmpty, Marker::Diamond, GREEN)]
     {
         let runs = input.runs.iter().filter(|run| run.protocol == protocol).map(|r| &r.reading);
         let points = runs.filter_map(|r| (quantity.of)(r).map(|value| (r.rho, value)));
@@ -158,18 +158,22 @@ fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
 }
 
 fn legend(input: &TheoremCheck) -> Vec<Entry> {
-    let count = |p: Protocol| input.runs.iter().filter(|run| run.protocol == p).count();
-    let (bursts, from_empty) = (count(Protocol::Burst), count(Protocol::FromEmpty));
+    let runs = |p: Protocol| input.runs.iter().filter(move |run| run.protocol == p);
+    let label = |p: Protocol, what: &str| {
+        let made = Origin::of(runs(p).map(|run| &run.origin)).source_words();
+        format!("{what}, {made} ({})", runs(p).count())
+    };
+    let has = |p: Protocol| runs(p).next().is_some();
     let cells = input.cells.len();
     let plural = if cells == 1 { "" } else { "s" };
     let entries = [
         (
-            bursts > 0,
-            Entry::marker(Marker::Dot, ORANGE, format!("stuck runs after a burst ({bursts})")),
+            has(Protocol::Triggered),
+            Entry::marker(Marker::Dot, ORANGE, label(Protocol::Triggered, "stuck after a trigger")),
         ),
         (
-            from_empty > 0,
-            Entry::marker(Marker::Diamond, GREEN, format!("stuck from empty ({from_empty})")),
+            has(Protocol::FromEmpty),
+            Entry::marker(Marker::Diamond, GREEN, label(Protocol::FromEmpty, "stuck from empty")),
         ),
         (cells > 0, Entry::line(MODEL_CELLS, format!("model F, {cells} cell{plural}"))),
         (true, Entry::line(QUASI_STATIC, "quasi-static")),
@@ -197,30 +201,30 @@ fn data(input: &TheoremCheck) -> FigureData {
         ("quantity", "", 0),
         ("series", "", 0),
         ("cell", "", 0),
-        ("run", "", 0),
         ("rho", "", 6),
         ("value", "", 6),
     ]);
     for quantity in &QUANTITIES {
-        let mut push = |series: &str, cell: &str, run: &str, reading: &Reading| {
-            data.push([
+        let mut push = |from: &Origin, series: &str, cell: &str, reading: &Reading| {
+            let row = [
                 quantity.name.into(),
                 series.into(),
                 cell.into(),
-                run.into(),
                 reading.rho.into(),
                 Value::known((quantity.of)(reading)),
-            ]);
+            ];
+            data.push(from, row);
         };
+        let model = Origin::model();
         for cell in &input.cells {
-            cell.points.iter().for_each(|point| push("model_f", &cell.cell, "", point));
+            cell.points.iter().for_each(|point| push(&model, "model_f", &cell.cell, point));
         }
         for run in &input.runs {
             let series = match run.protocol {
-                Protocol::Burst => "stuck_after_burst",
+                Protocol::Triggered => "stuck_after_a_trigger",
                 Protocol::FromEmpty => "stuck_from_empty",
             };
-            push(series, &run.cell, &run.run, &run.reading);
+            push(&run.origin, series, &run.cell, &run.reading);
         }
     }
     data

@@ -3,7 +3,6 @@
 //! Left, the share of each turn number among the turns that a trapped server serves, beside the
 //! stationary mix; right, model F's ratios over the load. The model is computed elsewhere.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -16,6 +15,7 @@ use super::style::{
     Stroke, VERMILLION,
 };
 use super::timeline::lettered;
+use super::{Figure, Origin};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +32,8 @@ pub struct TiltedMix {
     pub curves: Vec<LoadCurve>,
     /// The load of the left panel.
     pub rho: Option<f64>,
-    /// Where the numbers come from.
-    pub source: String,
+    /// What was computed, as plain text.
+    pub note: String,
 }
 
 /// A ratio of model F over the load.
@@ -71,10 +71,10 @@ pub fn tilted_mix(input: &TiltedMix) -> Figure {
             .to_owned(),
         legend: Vec::new(),
         rows: vec![Row { height_pt: HEIGHT_PT, panels: vec![mix_panel(input), load_panel(input)] }],
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain(&input.note),
         missing: missing.chain(beyond).collect(),
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
 }
 
 fn by_turn(shares: &[f64]) -> impl Iterator<Item = (f64, f64)> {
@@ -114,13 +114,15 @@ fn data(input: &TiltedMix) -> FigureData {
         FigureData::new(&[("series", "", 0), ("turn", "", 0), ("rho", "", 6), ("value", "", 8)]);
     for (name, shares) in [("trapped", &input.trapped), ("stationary", &input.stationary)] {
         for (turn, share) in by_turn(shares) {
-            data.push([name.into(), turn.into(), Value::known(input.rho), share.into()]);
+            let row = [name.into(), turn.into(), Value::known(input.rho), share.into()];
+            data.push(&Origin::model(), row);
         }
     }
     for curve in &input.curves {
         let name = Label::parse(&curve.label).text();
         for (rho, value) in &curve.points {
-            data.push([name.as_str().into(), Value::Unknown, (*rho).into(), (*value).into()]);
+            let row = [name.as_str().into(), Value::Unknown, (*rho).into(), (*value).into()];
+            data.push(&Origin::model(), row);
         }
     }
     data

@@ -3,7 +3,6 @@
 //! Each bar spans the range of an arm's runs: the gap between a session's turns, and the time in
 //! which the pool turns over. The two are shown beside each other; neither causes the other here.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -12,16 +11,15 @@ use super::mark::{Band, Mark, Marker};
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{BLUE, COLUMN_WIDTH_PT, INK, VERMILLION};
+use super::{Figure, Origin};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeScales {
     /// What the figure is called.
     pub title: String,
-    /// The cells or arms that were measured.
+    /// The cells and arms.
     pub measured: Vec<TimeScale>,
-    /// Where the runs come from.
-    pub source: String,
 }
 
 /// One cell's runs of one state.
@@ -29,6 +27,8 @@ pub struct TimeScales {
 pub struct TimeScale {
     /// What was measured: cell and arm, as plain text.
     pub name: String,
+    /// Which runs they are, and what made them.
+    pub origin: Origin,
     /// Whether its runs were trapped.
     pub trapped: bool,
     /// Median gap between a session's consecutive turns, s.
@@ -93,10 +93,10 @@ pub fn time_scales(input: &TimeScales) -> Figure {
             .to_owned(),
         legend: vec![Entry::marker(Marker::Dot, INK, "one cell and arm; bars span their range")],
         rows: vec![Row { height_pt: HEIGHT_PT, panels: vec![panel] }],
-        source: Label::plain(&format!("{}.", input.source.trim_end_matches('.'))),
+        note: Label::plain("Medians over the runs of a cell and arm."),
         missing,
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
 }
 
 fn colour(bar: &Bar) -> super::style::Colour {
@@ -123,12 +123,13 @@ fn data(input: &TimeScales) -> FigureData {
     ]);
     for bar in &BARS {
         for measured in input.measured.iter().filter(|m| m.trapped == bar.trapped) {
-            data.push([
+            let row = [
                 measured.name.as_str().into(),
                 if bar.trapped { "trapped" } else { "good" }.into(),
                 bar.quantity.into(),
                 Value::known((bar.of)(measured)),
-            ]);
+            ];
+            data.push(&measured.origin, row);
         }
     }
     data

@@ -1,5 +1,6 @@
 //! What happens when in a run, marked alike in every figure over time.
 
+use super::Origin;
 use super::axis::Axis;
 use super::data::{FigureData, Value};
 use super::label::Label;
@@ -83,19 +84,20 @@ pub fn push_series(
     table: &mut FigureData,
     column: &str,
     quantity: &str,
-    (arm, seed): (Arm, u64),
+    (arm, seed, origin): (Arm, u64, &Origin),
     points: impl Iterator<Item = (f64, Option<f64>)>,
 ) {
     let (column, seed) = (Label::parse(column).text(), seed.to_string());
     for (t_s, value) in points {
-        table.push([
+        let row = [
             column.as_str().into(),
             quantity.into(),
             arm.name().into(),
             seed.as_str().into(),
             t_s.into(),
             Value::known(value),
-        ]);
+        ];
+        table.push(origin, row);
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! The page plays this as an animation; here both runs stand beside each other on one axis.
 
-use super::Figure;
 use super::axis::Axis;
 use super::data::FigureData;
 use super::label::Label;
@@ -12,6 +11,7 @@ use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, HELD, PAGE_WIDTH_PT};
 use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::{Figure, Origin};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +28,6 @@ pub struct TwoEngines {
     pub seed: u64,
     /// What the numbers say, as plain text, for example the mean prompts of the last window.
     pub note: String,
-    /// Where the runs come from.
-    pub source: String,
 }
 
 /// One engine's run.
@@ -37,6 +35,8 @@ pub struct TwoEngines {
 pub struct EngineRun {
     /// What is done to it, in the markup of [`Label::parse`].
     pub title: String,
+    /// Which run it is, and what made it.
+    pub origin: Origin,
     /// Middle of each bin (s) and the hit fraction of follow-up turns.
     pub follow_up_hits: Vec<(f64, Option<f64>)>,
     /// Sessions in the system, from each time (s) to the next.
@@ -79,15 +79,10 @@ pub fn two_engines(input: &TwoEngines) -> Figure {
             Row { height_pt: HIT_HEIGHT_PT, panels: hits.collect() },
             Row { height_pt: COUNT_HEIGHT_PT, panels: counts.collect() },
         ],
-        source: Label::plain(&format!(
-            "{}. Seed {}. {}",
-            input.source.trim_end_matches('.'),
-            input.seed,
-            input.note
-        )),
+        note: Label::plain(&format!("Seed {}. {}", input.seed, input.note)),
         missing: absent.map(|(_, run, _)| run.title.clone()).collect(),
     };
-    Figure { drawing: page.draw(), data: data(input) }
+    page.figure(data(input))
 }
 
 type Engine<'a> = (Arm, &'a EngineRun, Timeline);
@@ -110,7 +105,7 @@ fn data(input: &TwoEngines) -> FigureData {
     let mut data = time_table();
     for (arm, run, _) in engines(input) {
         let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
-            push_series(&mut data, &run.title, quantity, (arm, input.seed), points);
+            push_series(&mut data, &run.title, quantity, (arm, input.seed, &run.origin), points);
         };
         push("follow_up_hit_fraction", &mut run.follow_up_hits.iter().copied());
         push("sessions_in_system", &mut known(&run.in_system));

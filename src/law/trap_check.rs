@@ -34,6 +34,39 @@ impl Calibration {
     }
 }
 
+/// How a stuck run came into its trap, which says with which others it is counted (sec. 4: 57
+/// runs after a trigger, 13 from empty).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// By a trigger, a burst or slower tool calls, on a running engine (E2); a stop of arrivals
+    /// that leaves it stuck (SHED) belongs here too.
+    Triggered,
+    /// On its own, from an empty engine (E0b).
+    FromEmpty,
+    /// Its arrivals or its admission were changed in the trap: it is not compared with the rest.
+    Changed,
+}
+
+impl Entry {
+    /// By the arm of a run.
+    pub fn of(arm: &str) -> Self {
+        match arm {
+            "e0b" => Self::FromEmpty,
+            "burst" | "shed" | "toolslow" => Self::Triggered,
+            _ => Self::Changed,
+        }
+    }
+
+    /// The words of the output.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Triggered => "triggered",
+            Self::FromEmpty => "from empty",
+            Self::Changed => "changed in the trap",
+        }
+    }
+}
+
 /// One line of a check.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckLine {

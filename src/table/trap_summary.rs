@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::analysis::ScoredRun;
 use crate::law::TrapCheck;
-use crate::law::trap_check::ServedTrap;
+use crate::law::trap_check::{Entry, ServedTrap};
 use crate::measure::stats;
 use crate::setup::Configs;
 
@@ -54,11 +54,7 @@ type Group<'a> = Vec<(&'a ScoredRun, &'a TrapCheck, &'a ServedTrap)>;
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     let mut groups: BTreeMap<[&str; 5], Group<'_>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.stuck == Some(true)) {
-        let arms = match run.meta.arm.as_str() {
-            "e0b" => "from empty",
-            "burst" | "shed" | "toolslow" => "triggered",
-            _ => "changed in the trap",
-        };
+        let arms = Entry::of(&run.meta.arm).words();
         let workload = configs.of_cell(&run.meta.cell).map_or("", |(_, w, _)| w.name.as_str());
         for check in run.checks.iter().flatten() {
             let Some(trap) = &check.trap else { continue };

@@ -52,10 +52,10 @@ fn an_empty_column_draws_its_axes_and_says_that_it_has_no_data() {
 #[test]
 fn the_plotted_data_keep_unknown_fractions_empty() {
     let csv = stampede(&single_run(vec![(0.0, 3.0)])).data.to_csv().expect("a table");
-    let expected = "column,quantity,arm,seed,t [s],value\n\
-                    one rate,hit_fraction,BURST,7,50.000,0.250000\n\
-                    one rate,hit_fraction,BURST,7,150.000,\n\
-                    one rate,sessions_in_system,BURST,7,0.000,3.000000\n";
+    let expected = "run,source,column,quantity,arm,seed,t [s],value\n\
+                    BURST 7,simulated,one rate,hit_fraction,BURST,7,50.000,0.250000\n\
+                    BURST 7,simulated,one rate,hit_fraction,BURST,7,150.000,\n\
+                    BURST 7,simulated,one rate,sessions_in_system,BURST,7,0.000,3.000000\n";
     assert_eq!(csv, expected);
 }
 
@@ -100,7 +100,7 @@ fn figures_of_nothing() -> Vec<(&'static str, Drawing)> {
     predicted.cells.iter_mut().for_each(|cell| {
         cell.fluid.clear();
         cell.h1.clear();
-        cell.measured.clear();
+        cell.runs.clear();
     });
     let mix = TiltedMix {
         trapped: Vec::new(),
@@ -152,7 +152,7 @@ fn names_with_markup_and_foreign_letters_are_shown_as_they_are() {
     let figure = run_picture(&input);
     assert!(says(&figure.drawing, "cell_a^{2} * <b> & ??"));
     let svg = output::render(&figure.drawing).expect("it renders").svg;
-    assert!(svg.contains("<title>Run cell_a^{2} * &lt;b&gt; &amp; 模型</title>"));
+    assert!(svg.contains("<title>Run cell_a^{2} * &lt;b&gt; &amp; 模型 (simulated)</title>"));
 }
 
 fn single_run(backlog: Vec<(f64, f64)>) -> Stampede {
@@ -160,6 +160,8 @@ fn single_run(backlog: Vec<(f64, f64)>) -> Stampede {
     input.columns.truncate(1);
     let hit_bins = vec![(50.0, Some(0.25)), (150.0, None)];
     input.columns[0].title = "one rate".to_owned();
-    input.columns[0].runs = vec![StampedeRun { arm: Arm::Burst, seed: 7, hit_bins, backlog }];
+    let origin = made_up::simulated("BURST 7");
+    input.columns[0].runs =
+        vec![StampedeRun { arm: Arm::Burst, seed: 7, origin, hit_bins, backlog }];
     input
 }

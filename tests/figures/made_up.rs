@@ -6,10 +6,10 @@ pub mod single_runs;
 pub mod stampedes;
 pub mod theories;
 
-use trapcheck::figure::Figure;
 use trapcheck::figure::closed_curve::closed_curves;
 use trapcheck::figure::from_empty::from_empty;
 use trapcheck::figure::mirror::mirror;
+use trapcheck::figure::origin::Source;
 use trapcheck::figure::predicted_curve::predicted_curves;
 use trapcheck::figure::rescue::rescue;
 use trapcheck::figure::run_picture::run_picture;
@@ -18,6 +18,7 @@ use trapcheck::figure::theorem::theorem;
 use trapcheck::figure::tilted_mix::tilted_mix;
 use trapcheck::figure::time_scales::time_scales;
 use trapcheck::figure::two_engines::two_engines;
+use trapcheck::figure::{Figure, Origin};
 
 /// Every figure, by name, from made-up numbers.
 pub fn figures() -> Vec<(&'static str, Figure)> {
@@ -35,6 +36,16 @@ pub fn figures() -> Vec<(&'static str, Figure)> {
         ("time_scales", time_scales(&theories::measured_time_scales())),
         ("tilted_mix", tilted_mix(&theories::mix_at_one_load())),
     ]
+}
+
+/// A made-up run of the simulator.
+pub fn simulated(run: &str) -> Origin {
+    Origin::run(run, "made up", Source::Simulated)
+}
+
+/// A made-up run of an engine.
+pub fn engine(run: &str) -> Origin {
+    Origin::run(run, "made up", Source::Engine("Engine 1.0, GPU".to_owned()))
 }
 
 /// A number in 0 to 1 that looks random and is the same everywhere.

@@ -3,6 +3,7 @@
 mod bad_input;
 mod goldens;
 mod made_up;
+mod origins;
 
 use std::process::Command;
 use std::sync::LazyLock;

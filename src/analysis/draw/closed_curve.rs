@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 
 use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
-use crate::figure::Figure;
 use crate::figure::closed_curve::{
     ClosedCell, ClosedCurves, ClosedPoint, ClosedSeries, CurveKind, closed_curves,
 };
 use crate::figure::population::Estimate;
-use crate::figure::predicted_curve::MeasuredPoint;
+use crate::figure::predicted_curve::RunPoint;
+use crate::figure::{Figure, Origin};
 use crate::measure::{WindowMeasures, stats};
 use crate::model::Theory;
 use crate::run::Source;
 use crate::setup::Configs;
+
+use super::{origin, per_point};
 
 /// The closed runs of some cells.
 pub fn of_cells<'a>(runs: &'a [ScoredRun], cells: &[String]) -> Vec<&'a ScoredRun> {
@@ -22,17 +24,30 @@ pub fn of_cells<'a>(runs: &'a [ScoredRun], cells: &[String]) -> Vec<&'a ScoredRu
     runs.iter().filter(closed).collect()
 }
 
-/// What closed runs measured, a point per population, to stand beside a prediction.
-pub fn measured(runs: &[&ScoredRun], theory: &Theory) -> Vec<MeasuredPoint> {
+/// What closed runs did, a point per population, to stand beside a prediction.
+pub fn of_theory(runs: &[&ScoredRun], theory: &Theory) -> Vec<RunPoint> {
     let own = runs.iter().filter(|run| run.meta.cell == theory.cell.name).copied();
     points(own, Some(theory.means.mean_turns))
         .into_iter()
-        .map(|point| MeasuredPoint {
+        .map(|point| RunPoint {
             n: point.n,
+            origin: point.origin,
             sessions_per_s: point.sessions_per_s.map(|e| e.value),
             turns_based_per_s: point.turns_based_per_s,
         })
         .collect()
+}
+
+/// How many runs of one source share a population, and what a point then is.
+pub fn seeds_note(runs: &[&ScoredRun]) -> String {
+    let mut counts: BTreeMap<(&str, Source, u64), usize> = BTreeMap::new();
+    for run in runs {
+        let population = run.meta.population.unwrap_or_default();
+        *counts.entry((&run.meta.cell, run.meta.source, population)).or_default() += 1;
+    }
+    let several = counts.values().any(|count| *count > 1);
+    let means = if several { " Means and one standard error." } else { "" };
+    format!("{}{means}", per_point("run", "population", &counts))
 }
 
 /// A column per cell.
@@ -50,7 +65,7 @@ pub fn draw<'a>(
             closed_cell(cell, &own, configs)
         })
         .collect();
-    let input = ClosedCurves { title: spec.title.clone(), cells, source: spec.source.clone() };
+    let input = ClosedCurves { title: spec.title.clone(), cells, note: seeds_note(&used) };
     (closed_curves(&input), used)
 }
 
@@ -59,7 +74,7 @@ fn closed_cell(name: &str, runs: &[&ScoredRun], configs: &Configs) -> ClosedCell
         configs.of_cell(name).map(|(_, workload, _)| workload.survival().iter().sum::<f64>());
     let kinds = [
         (Source::Engine, CurveKind::Engine, "engine"),
-        (Source::Simulator, CurveKind::Simulator, "simulator"),
+        (Source::Simulator, CurveKind::Simulator, "simulated"),
     ];
     let series = kinds
         .into_iter()
@@ -82,19 +97,22 @@ fn points<'a>(
     runs: impl Iterator<Item = &'a ScoredRun>,
     mean_turns: Option<f64>,
 ) -> Vec<ClosedPoint> {
-    let mut at: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
+    let mut at: BTreeMap<u64, (Origin, Vec<&WindowMeasures>)> = BTreeMap::new();
     for run in runs {
         if let (Some(n), Some(window)) = (run.meta.population, &run.measures.window) {
-            at.entry(n).or_default().push(window);
+            let (from, windows) = at.entry(n).or_default();
+            from.add(&origin(run));
+            windows.push(window);
         }
     }
     at.into_iter()
-        .map(|(n, windows)| {
+        .map(|(n, (origin, windows))| {
             let of = |f: &dyn Fn(&WindowMeasures) -> Option<f64>| {
                 estimate(&windows.iter().filter_map(|w| f(w)).collect::<Vec<_>>())
             };
             ClosedPoint {
                 n: n as u32,
+                origin,
                 sessions_per_s: of(&|w| Some(w.completions_per_s)),
                 turns_based_per_s: mean_turns
                     .and_then(|t| of(&|w| Some(w.turns_per_s / t)))

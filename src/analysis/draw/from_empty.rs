@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
-use crate::figure::Figure;
-use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, from_empty};
+use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoint, from_empty};
+use crate::figure::{Figure, Origin};
 use crate::model::Theory;
 use crate::rule::stability;
 use crate::run::Source;
 use crate::setup::registration::test::Stability;
+
+use super::{origin, per_point};
 
 /// A panel per cell: engine runs as points, simulated ones as the share that is stable.
 pub fn draw<'a>(
@@ -29,13 +31,23 @@ pub fn draw<'a>(
             cell(theory, &own)
         })
         .collect();
-    let input = FromEmpty { title: spec.title.clone(), cells, source: spec.source.clone() };
+    let input = FromEmpty { title: spec.title.clone(), cells, note: runs_note(&used) };
     (from_empty(&input), used)
+}
+
+/// How many simulated runs share an arrival rate.
+fn runs_note(runs: &[&ScoredRun]) -> String {
+    let mut counts: BTreeMap<(&str, u64), usize> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.meta.source == Source::Simulator) {
+        let multiple = run.meta.rate.multiple.unwrap_or_default();
+        *counts.entry((&run.meta.cell, (multiple * 1e6).round() as u64)).or_default() += 1;
+    }
+    per_point("simulated run", "arrival rate", &counts)
 }
 
 fn cell(theory: &Theory, runs: &[&ScoredRun]) -> FromEmptyCell {
     let mut engine = Vec::new();
-    let mut simulated: BTreeMap<u64, (f64, Vec<bool>)> = BTreeMap::new();
+    let mut simulated: BTreeMap<u64, (f64, Origin, Vec<bool>)> = BTreeMap::new();
     for run in runs {
         let label = stability::judge(run.queue.as_ref(), &Stability::default()).label;
         let (Some(load), Some(multiple)) = (run.load, run.meta.rate.multiple) else { continue };
@@ -45,24 +57,31 @@ fn cell(theory: &Theory, runs: &[&ScoredRun]) -> FromEmptyCell {
             _ => continue,
         };
         match run.meta.source {
-            Source::Engine => engine.push((load.lambda_per_s, stable)),
+            Source::Engine => engine.push(StablePoint {
+                rate_per_s: load.lambda_per_s,
+                share: if stable { 1.0 } else { 0.0 },
+                origin: origin(run),
+            }),
             Source::Simulator => {
                 let key = (multiple * 1e6).round() as u64;
-                simulated.entry(key).or_insert((load.lambda_per_s, Vec::new())).1.push(stable);
+                let none = (load.lambda_per_s, Origin::default(), Vec::new());
+                let (_, from, labels) = simulated.entry(key).or_insert(none);
+                from.add(&origin(run));
+                labels.push(stable);
             }
         }
     }
-    let points: Vec<(f64, f64)> = simulated
+    let points: Vec<StablePoint> = simulated
         .into_values()
-        .map(|(lambda, stable)| {
+        .map(|(rate_per_s, origin, stable)| {
             let share = stable.iter().filter(|s| **s).count() as f64 / stable.len() as f64;
-            (lambda, share)
+            StablePoint { rate_per_s, share, origin }
         })
         .collect();
     let simulators = if points.is_empty() {
         Vec::new()
     } else {
-        vec![StableCurve { label: "simulator".into(), points }]
+        vec![StableCurve { label: "simulated".into(), points }]
     };
     FromEmptyCell {
         title: theory.cell.name.clone(),

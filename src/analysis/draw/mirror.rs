@@ -3,15 +3,15 @@
 
 use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
-use crate::figure::Figure;
 use crate::figure::mirror::{Mirror, MirrorKind, MirrorSeries, mirror};
+use crate::figure::{Figure, Origin};
 use crate::model::fluid::plan::{PlannedSession, serve};
 use crate::model::{ModelError, Theory};
-use crate::run::{Kind, Source};
+use crate::run::Kind;
 use crate::setup::Protocol;
 use crate::setup::Span;
 
-use super::at_rate;
+use super::{at_rate, origin};
 
 /// What is compared with what.
 pub struct Compared<'a> {
@@ -25,7 +25,7 @@ pub struct Compared<'a> {
     pub protocol: &'a Protocol,
 }
 
-/// Measured and predicted series of every seed.
+/// Series of the runs of every seed, and model F's.
 ///
 /// # Errors
 /// A plan that model F cannot serve.
@@ -39,30 +39,25 @@ pub fn draw<'a>(
         let burst = |run: &&ScoredRun| run.meta.cell == *name && run.meta.arm == "burst";
         runs.iter().filter(burst).filter(|run| at_rate(run, compared.rate)).collect()
     };
-    let (standard, measured) = (of_cell(compared.standard), of_cell(compared.mirror));
+    let (standard, step_capped) = (of_cell(compared.standard), of_cell(compared.mirror));
     let lambda_ref = compared.standard.cell.lambda_ref_per_s;
     let bin_s = compared.protocol.bins.gap_s;
     let mut series: Vec<MirrorSeries> = Vec::new();
     series.extend(standard.iter().map(|r| of_run(r, MirrorKind::Standard, bin_s, lambda_ref)));
-    for run in &measured {
+    for run in &step_capped {
         series.push(predicted(run, compared, lambda_ref)?);
     }
-    series.extend(measured.iter().map(|r| of_run(r, MirrorKind::Measured, bin_s, lambda_ref)));
+    series.extend(step_capped.iter().map(|r| of_run(r, MirrorKind::StepCapped, bin_s, lambda_ref)));
     let capacity = |theory: &Theory| theory.model_f.lambda_miss_per_s() / lambda_ref;
     let input = Mirror {
         title: spec.title.clone(),
         series,
         capacities: vec![capacity(compared.standard), capacity(compared.mirror)],
         predicted_status: "from the plan".into(),
-        measured_status: match measured.first().map(|run| run.meta.source) {
-            Some(Source::Simulator) => "simulated".into(),
-            _ => String::new(),
-        },
         from_s: compared.protocol.paired.burst.start_s,
         bin_s,
-        source: spec.source.clone(),
     };
-    Ok((mirror(&input), [standard, measured].concat()))
+    Ok((mirror(&input), [standard, step_capped].concat()))
 }
 
 fn of_run(run: &ScoredRun, kind: MirrorKind, bin_s: f64, lambda_ref: f64) -> MirrorSeries {
@@ -79,6 +74,7 @@ fn of_run(run: &ScoredRun, kind: MirrorKind, bin_s: f64, lambda_ref: f64) -> Mir
     MirrorSeries {
         kind,
         seed: run.meta.seed,
+        origin: origin(run),
         completions: series
             .completions
             .iter()
@@ -111,6 +107,7 @@ fn predicted(
     Ok(MirrorSeries {
         kind: MirrorKind::Predicted,
         seed: run.meta.seed,
+        origin: Origin::model_driven_by(&origin(run)),
         completions: bins.iter().map(per_bin).collect(),
         backlog: bins
             .iter()

@@ -8,7 +8,7 @@ use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
 use crate::setup::Configs;
 
-use super::{at_rate, fractions};
+use super::{at_rate, fractions, origin};
 
 /// The arms shown, by their word in `meta.json`.
 const ARMS: [(&str, Arm); 3] =
@@ -33,7 +33,7 @@ pub fn draw<'a>(
             rescue_column(column, &shown, configs)
         })
         .collect();
-    let input = Rescue { title: spec.title.clone(), columns, source: spec.source.clone() };
+    let input = Rescue { title: spec.title.clone(), columns };
     (rescue(&input), used)
 }
 
@@ -75,6 +75,7 @@ fn rescue_column(
             .map(|(arm, run)| RescueRun {
                 arm: *arm,
                 seed: run.meta.seed,
+                origin: origin(run),
                 follow_up_hits: fractions(&run.measures.series.follow_up_hits),
                 outstanding: run.measures.series.outstanding.clone(),
                 held: run.measures.series.held.clone(),

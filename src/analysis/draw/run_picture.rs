@@ -6,10 +6,9 @@ use crate::figure::run_picture::{RunPanel, RunPicture, SlopeLine, Threshold, run
 use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
 use crate::rule::{Clause, Comparison};
-use crate::run::Source;
 use crate::table::fixed;
 
-use super::fractions;
+use super::{fractions, origin};
 
 /// Draws a run.
 pub fn draw(run: &ScoredRun) -> Figure {
@@ -44,10 +43,7 @@ pub fn draw(run: &ScoredRun) -> Figure {
         gate: series.gate.iter().map(|(t, counts)| (*t, counts.map(|n| n as f64))).collect(),
         thresholds: thresholds(run),
         slopes: slopes(run),
-        source: match meta.source {
-            Source::Engine => format!("Engine: {} {}", meta.engine.name, meta.engine.version),
-            Source::Simulator => "Simulated run".into(),
-        },
+        origin: origin(run),
     })
 }
 

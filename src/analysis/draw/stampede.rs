@@ -6,7 +6,7 @@ use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun, stampede};
 use crate::figure::{Figure, style};
 use crate::rule::Arm;
 
-use super::{at_rate, fractions};
+use super::{at_rate, fractions, origin};
 
 /// A column per rate.
 pub fn draw<'a>(
@@ -28,7 +28,7 @@ pub fn draw<'a>(
             column(*rate, &shown)
         })
         .collect();
-    let input = Stampede { title: spec.title.clone(), columns, source: spec.source.clone() };
+    let input = Stampede { title: spec.title.clone(), columns };
     (stampede(&input), used)
 }
 
@@ -56,6 +56,7 @@ fn stampede_run(run: &ScoredRun) -> Option<StampedeRun> {
     Some(StampedeRun {
         arm,
         seed: run.meta.seed,
+        origin: origin(run),
         hit_bins: fractions(&series.hits),
         backlog: series.backlog.clone(),
     })

@@ -1,38 +1,44 @@
-//! Theorem 1 against every stuck run: model F's lines, and what the runs did.
+//! Theorem 1 against the stuck runs of some cells: model F's lines, and what the runs did.
 
 use crate::analysis::score::ScoredRun;
-use crate::analysis::spec::FigureSpec;
+use crate::analysis::spec::{FigureSpec, StuckCounts};
 use crate::figure::Figure;
 use crate::figure::theorem::{ModelCurve, Protocol, Reading, StuckRun, TheoremCheck, theorem};
-use crate::law::trap_check::Calibration;
+use crate::law::trap_check::{Calibration, Entry};
 use crate::model::fifo::{ModelF, Regime};
 use crate::model::{AllMiss, SessionMeans};
 use crate::setup::Configs;
 
+use super::origin;
+
 /// Points of a model line.
 const STEPS: usize = 60;
 
-/// The model lines to draw.
-pub struct Lines<'a> {
-    /// A line per cell.
+/// What is asked for.
+pub struct Asked<'a> {
+    /// The cells whose stuck runs are drawn, with a model line each.
     pub cells: &'a [String],
-    /// The loads they span, rho.
+    /// The loads that the lines span, rho.
     pub rho: (f64, f64),
+    /// Whose lambda_miss the runs are divided by.
+    pub calibration: Calibration,
+    /// How many stuck runs the published figure has.
+    pub published: Option<&'a StuckCounts>,
 }
 
-/// Lines for the cells, a point per stuck run.
+/// A line per cell, and a point per stuck run of these cells that a trigger or an empty engine
+/// led into the trap, as the ledger counts them ([`Entry`]).
 pub fn draw<'a>(
     runs: &'a [ScoredRun],
     spec: &FigureSpec,
-    lines: &Lines<'_>,
-    calibration: Calibration,
+    asked: &Asked<'_>,
     configs: &Configs,
 ) -> (Figure, Vec<&'a ScoredRun>) {
     let mut missing = Vec::new();
-    let curves = lines
+    let curves = asked
         .cells
         .iter()
-        .filter_map(|cell| match curve(cell, lines.rho, configs) {
+        .filter_map(|cell| match curve(cell, asked.rho, configs) {
             Some(curve) => Some(curve),
             None => {
                 missing.push(format!("model line of {cell}"));
@@ -40,16 +46,52 @@ pub fn draw<'a>(
             }
         })
         .collect();
-    let stuck: Vec<&ScoredRun> = runs.iter().filter(|run| run.stuck == Some(true)).collect();
-    let points = stuck.iter().filter_map(|run| stuck_run(run, calibration, configs)).collect();
+    let stuck: Vec<(Protocol, &ScoredRun)> = runs
+        .iter()
+        .filter(|run| run.stuck == Some(true) && asked.cells.contains(&run.meta.cell))
+        .filter_map(|run| Some((protocol(run)?, run)))
+        .collect();
+    let points: Vec<StuckRun> = stuck
+        .iter()
+        .filter_map(|(protocol, run)| stuck_run(*protocol, run, asked.calibration, configs))
+        .collect();
+    missing.extend(unchecked(stuck.len() - points.len()));
+    missing.extend(asked.published.into_iter().flat_map(|counts| not_here(counts, &points)));
     let input = TheoremCheck {
         title: spec.title.clone(),
         cells: curves,
         runs: points,
         missing,
-        source: spec.source.clone(),
+        note: format!("Loads and ratios by {}.", asked.calibration.words()),
     };
-    (theorem(&input), stuck)
+    (theorem(&input), stuck.into_iter().map(|(_, run)| run).collect())
+}
+
+/// How a stuck run began; none for one whose arrivals or admission were changed in the trap.
+fn protocol(run: &ScoredRun) -> Option<Protocol> {
+    match Entry::of(&run.meta.arm) {
+        Entry::Triggered => Some(Protocol::Triggered),
+        Entry::FromEmpty => Some(Protocol::FromEmpty),
+        Entry::Changed => None,
+    }
+}
+
+fn unchecked(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("{count} stuck runs without a check against model F"))
+}
+
+/// Which of the published figure's runs are not among these.
+fn not_here(published: &StuckCounts, points: &[StuckRun]) -> Vec<String> {
+    let counts = [
+        (published.triggered, Protocol::Triggered, "stuck after a trigger"),
+        (published.from_empty, Protocol::FromEmpty, "stuck from empty"),
+    ];
+    let lacking = counts.into_iter().filter_map(|(published, protocol, what)| {
+        let here = points.iter().filter(|run| run.protocol == protocol).count();
+        (here < published)
+            .then(|| format!("{} of the published {published} runs {what}", published - here))
+    });
+    lacking.collect()
 }
 
 fn curve(cell: &str, (from, to): (f64, f64), configs: &Configs) -> Option<ModelCurve> {
@@ -76,7 +118,12 @@ fn curve(cell: &str, (from, to): (f64, f64), configs: &Configs) -> Option<ModelC
 }
 
 /// A stuck run at the load that the calibration gives it.
-fn stuck_run(run: &ScoredRun, calibration: Calibration, configs: &Configs) -> Option<StuckRun> {
+fn stuck_run(
+    protocol: Protocol,
+    run: &ScoredRun,
+    calibration: Calibration,
+    configs: &Configs,
+) -> Option<StuckRun> {
     let check = run.checks.as_ref().ok()?.iter().find(|c| c.calibration == calibration)?;
     let window = run.measures.window.as_ref()?;
     let (_, workload, _) = configs.of_cell(&run.meta.cell)?;
@@ -84,8 +131,8 @@ fn stuck_run(run: &ScoredRun, calibration: Calibration, configs: &Configs) -> Op
     let lambda_miss = check.lambda_miss_per_s;
     Some(StuckRun {
         cell: run.meta.cell.clone(),
-        run: run.dir.display().to_string(),
-        protocol: if run.meta.arm == "e0b" { Protocol::FromEmpty } else { Protocol::Burst },
+        origin: origin(run),
+        protocol,
         reading: Reading {
             rho: check.rho,
             prompt_ratio: window.mean_prompt_tokens.map(|p| p / stationary),

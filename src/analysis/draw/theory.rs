@@ -2,9 +2,7 @@
 
 use crate::figure::Figure;
 use crate::figure::cuts::{CutCurve, Cuts, cuts};
-use crate::figure::predicted_curve::{
-    MeasuredPoint, PredictedCell, PredictedCurves, predicted_curves,
-};
+use crate::figure::predicted_curve::{PredictedCell, PredictedCurves, RunPoint, predicted_curves};
 use crate::figure::tilted_mix::{LoadCurve, TiltedMix, tilted_mix};
 use crate::model::curve::layers::{demand_cv2, h1};
 use crate::model::{ModelError, Theory};
@@ -54,34 +52,31 @@ pub fn mix(theory: &Theory, lambda_per_s: f64, title: &str) -> Result<Figure, Mo
             .map(|(label, points)| LoadCurve { label: label.into(), points })
             .collect(),
         rho: trap.map(|t| t.rho),
-        source: format!("Model F of cell {}", theory.cell.name),
+        note: format!("Model F of cell {}.", theory.cell.name),
     }))
 }
 
-/// The predicted closed-population curve of each cell, with measured points where
+/// The predicted closed-population curve of each cell, with the points of runs where
 /// there are any.
 ///
 /// # Errors
 /// A cell without iteration costs.
 pub fn curves(
-    cells: &[(&Theory, Vec<MeasuredPoint>)],
+    cells: &[(&Theory, Vec<RunPoint>)],
     title: &str,
-    source: &str,
+    note: &str,
 ) -> Result<Figure, ModelError> {
     let cells = cells
         .iter()
-        .map(|(theory, measured)| predicted_cell(theory, measured))
+        .map(|(theory, runs)| predicted_cell(theory, runs))
         .collect::<Result<_, _>>()?;
-    Ok(predicted_curves(&PredictedCurves { title: title.into(), cells, source: source.into() }))
+    Ok(predicted_curves(&PredictedCurves { title: title.into(), cells, note: note.into() }))
 }
 
-fn predicted_cell(
-    theory: &Theory,
-    measured: &[MeasuredPoint],
-) -> Result<PredictedCell, ModelError> {
+fn predicted_cell(theory: &Theory, runs: &[RunPoint]) -> Result<PredictedCell, ModelError> {
     let curve = theory.curve()?;
     let onset = curve.model().onset().population();
-    let end = measured.iter().map(|p| f64::from(p.n)).fold(PAST_ONSET * onset, f64::max);
+    let end = runs.iter().map(|p| f64::from(p.n)).fold(PAST_ONSET * onset, f64::max);
     let cv2 = demand_cv2(&theory.means);
     let start = FROM_ONSET * onset;
     let at = |i: usize| start + (end - start) * i as f64 / STEPS as f64;
@@ -94,7 +89,7 @@ fn predicted_cell(
         title: theory.cell.name.clone(),
         fluid,
         h1,
-        measured: measured.to_vec(),
+        runs: runs.to_vec(),
         onset_n: Some(onset),
         lambda_ref_per_s: Some(theory.cell.lambda_ref_per_s),
         seen_up_to_n: None,
@@ -135,8 +130,8 @@ pub fn after_change(
         cut_at_s: at_s,
         change: "arrivals change".into(),
         curves,
-        source: format!(
-            "Model F of cell {} at {multiple:.2} lambda_ref until the change",
+        note: format!(
+            "Model F of cell {} at {multiple:.2} lambda_ref until the change.",
             theory.cell.name
         ),
     }))

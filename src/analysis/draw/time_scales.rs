@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
-use crate::figure::Figure;
 use crate::figure::time_scales::{TimeScale, TimeScales, time_scales};
+use crate::figure::{Figure, Origin};
 use crate::measure::stats;
 use crate::rule::State;
+use crate::run::Source;
 
-/// A pair of bars per cell, arm and state.
+use super::origin;
+
+/// A pair of bars per cell, arm, source and state.
 pub fn draw<'a>(runs: &'a [ScoredRun], spec: &FigureSpec) -> (Figure, Vec<&'a ScoredRun>) {
-    let mut groups: BTreeMap<(bool, String), Vec<&ScoredRun>> = BTreeMap::new();
+    let mut groups: BTreeMap<(bool, String, Source), Vec<&ScoredRun>> = BTreeMap::new();
     for run in runs {
         let trapped = match run.state.as_ref().map(|s| s.state) {
             Some(State::Trapped) => true,
@@ -19,23 +22,24 @@ pub fn draw<'a>(runs: &'a [ScoredRun], spec: &FigureSpec) -> (Figure, Vec<&'a Sc
             _ => continue,
         };
         let name = format!("{} {}", run.meta.cell, run.meta.arm.to_uppercase());
-        groups.entry((trapped, name)).or_default().push(run);
+        groups.entry((trapped, name, run.meta.source)).or_default().push(run);
     }
     let used = groups.values().flatten().copied().collect();
     let measured = groups
         .into_iter()
-        .map(|((trapped, name), runs)| {
+        .map(|((trapped, name, _), runs)| {
             let of = |f: &dyn Fn(&ScoredRun) -> Option<f64>| {
                 stats::median(&runs.iter().filter_map(|run| f(run)).collect::<Vec<_>>())
             };
             TimeScale {
                 name: format!("{name} ({} runs)", runs.len()),
+                origin: Origin::of(&runs.iter().map(|run| origin(run)).collect::<Vec<_>>()),
                 trapped,
                 gap_s: of(&|run| run.measures.window.as_ref()?.gap_median_s),
                 turnover_s: of(&|run| run.measures.window.as_ref()?.turnover_s),
             }
         })
         .collect();
-    let input = TimeScales { title: spec.title.clone(), measured, source: spec.source.clone() };
+    let input = TimeScales { title: spec.title.clone(), measured };
     (time_scales(&input), used)
 }

@@ -7,7 +7,7 @@ use crate::figure::Figure;
 use crate::figure::timeline::Timeline;
 use crate::figure::two_engines::{EngineRun, TwoEngines, two_engines};
 
-use super::fractions;
+use super::{fractions, origin};
 
 /// The BURST run and the rescue run of one cell, rate and seed; `None` when either is
 /// not there.
@@ -20,6 +20,7 @@ pub fn draw<'a>(
     let span = alone.or(rescued).map(|run| run.measures.window_span);
     let run = |title: &str, run: Option<&ScoredRun>| EngineRun {
         title: title.into(),
+        origin: run.map(origin).unwrap_or_default(),
         follow_up_hits: run.map_or_else(Vec::new, |r| fractions(&r.measures.series.follow_up_hits)),
         in_system: run.map_or_else(Vec::new, |r| r.measures.series.backlog.clone()),
         held: run.map_or_else(Vec::new, |r| r.measures.series.held.clone()),
@@ -42,11 +43,10 @@ pub fn draw<'a>(
         },
         seed: alone.or(rescued).map_or(0, |run| run.meta.seed),
         note: format!(
-            "Mean prompt over the window: {} tokens alone, {} rescued",
+            "Mean prompt over the window: {} tokens alone, {} rescued.",
             prompt(alone),
             prompt(rescued)
         ),
-        source: spec.source.clone(),
     };
     (two_engines(&input), alone.into_iter().chain(rescued).collect())
 }

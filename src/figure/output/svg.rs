@@ -1,33 +1,76 @@
-//! The SVG file: the tree with its text as outlines, sized in inches, with title and description.
+//! The SVG file: the drawing with its text as outlines, sized in inches, with title and
+//! description.
 
-use resvg::usvg;
+use std::fmt::Write;
+
+use resvg::tiny_skia::{PathSegment, Point};
+use resvg::usvg::{self, Group, Node};
 
 use crate::figure::FigureError;
-use crate::figure::canvas::{UNITS_PER_PT, escaped};
+use crate::figure::canvas::{self, Lettering, escaped};
 use crate::figure::drawing::Drawing;
 
-/// The drawing as an SVG document.
+/// The drawing as an SVG document; the letters' outlines are those of the tree.
 pub fn write(drawing: &Drawing, tree: &usvg::Tree) -> Result<String, FigureError> {
-    let options = usvg::WriteOptions {
-        preserve_text: false,
-        coordinates_precision: 1,
-        transforms_precision: 5,
-        indent: usvg::Indent::None,
-        attributes_indent: usvg::Indent::None,
-        ..usvg::WriteOptions::default()
-    };
-    let written = tree.to_string(&options);
-    let body = written.find('>').and_then(|end| written.get(end + 1..));
-    let body = body.ok_or_else(|| FigureError::output("SVG", "no root element"))?;
     let inches = |pt: f64| format!("{:.4}in", pt / 72.0);
-    let (width, height) = (tree.size().width(), tree.size().height());
-    Ok(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" \
-         viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n{}\n",
-        inches(f64::from(width) / UNITS_PER_PT),
-        inches(f64::from(height) / UNITS_PER_PT),
+    let head = format!(
+        "width=\"{}\" height=\"{}\" role=\"img\"",
+        inches(drawing.width_pt),
+        inches(drawing.height_pt),
+    );
+    let preface = format!(
+        "<title>{}</title>\n<desc>{}</desc>\n",
         escaped(&drawing.title),
         escaped(&drawing.description),
-        body.trim(),
-    ))
+    );
+    let mut outlines = Vec::new();
+    add_outlines(tree.root(), &mut outlines);
+    canvas::document(drawing, &head, &preface, Lettering::Outlines(&outlines))
+}
+
+/// The outlines of every text in a group, one each, in their order.
+fn add_outlines(group: &Group, outlines: &mut Vec<String>) {
+    for node in group.children() {
+        match node {
+            Node::Group(inner) => add_outlines(inner, outlines),
+            Node::Text(text) => {
+                let mut outline = String::new();
+                add_paths(text.flattened(), &mut outline);
+                outlines.push(outline);
+            }
+            Node::Path(_) | Node::Image(_) => {}
+        }
+    }
+}
+
+fn add_paths(group: &Group, outline: &mut String) {
+    for node in group.children() {
+        match node {
+            Node::Group(inner) => add_paths(inner, outline),
+            Node::Path(path) => {
+                if let Some(path) = path.data().clone().transform(path.abs_transform()) {
+                    path.segments().for_each(|segment| add_segment(segment, outline));
+                }
+            }
+            Node::Image(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+/// A segment, to a tenth of a unit (1/7200 in).
+fn add_segment(segment: PathSegment, outline: &mut String) {
+    let (command, points): (char, &[Point]) = match &segment {
+        PathSegment::MoveTo(to) => ('M', &[*to]),
+        PathSegment::LineTo(to) => ('L', &[*to]),
+        PathSegment::QuadTo(by, to) => ('Q', &[*by, *to]),
+        PathSegment::CubicTo(first, second, to) => ('C', &[*first, *second, *to]),
+        PathSegment::Close => ('Z', &[]),
+    };
+    outline.push(command);
+    let numbers = points.iter().flat_map(|point| [point.x, point.y]);
+    for (i, number) in numbers.enumerate() {
+        let between = if i > 0 { " " } else { "" };
+        // Writing to a String cannot fail.
+        let _ = write!(outline, "{between}{}", (number * 10.0).round() / 10.0 + 0.0);
+    }
 }

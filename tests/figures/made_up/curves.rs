@@ -3,11 +3,11 @@
 use trapcheck::figure::closed_curve::{
     ClosedCell, ClosedCurves, ClosedPoint, ClosedSeries, CurveKind,
 };
-use trapcheck::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve};
+use trapcheck::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoint};
 use trapcheck::figure::population::Estimate;
-use trapcheck::figure::predicted_curve::{MeasuredPoint, PredictedCell, PredictedCurves};
+use trapcheck::figure::predicted_curve::{PredictedCell, PredictedCurves, RunPoint};
 
-use super::noise;
+use super::{engine, noise, simulated};
 
 const POPULATIONS: [u32; 13] = [16, 20, 24, 28, 32, 36, 44, 48, 64, 80, 96, 128, 300];
 
@@ -24,6 +24,10 @@ fn series(kind: CurveKind, label: &str, onset: f64, peak: f64, error: Option<f64
         let hit = 0.93 / (1.0 + libm::exp((f64::from(*n) - onset) / 2.5));
         ClosedPoint {
             n: *n,
+            origin: match kind {
+                CurveKind::Engine => engine("closed"),
+                CurveKind::Simulator | CurveKind::OtherSimulator => simulated("closed"),
+            },
             sessions_per_s: Some(Estimate { value: mu, standard_error: error }),
             turns_based_per_s: (kind == CurveKind::Engine).then_some(1.03 * mu),
             hit_fraction: Some(Estimate { value: hit, standard_error: error }),
@@ -35,7 +39,7 @@ fn series(kind: CurveKind, label: &str, onset: f64, peak: f64, error: Option<f64
 
 /// Three cells with an engine and up to two simulators.
 pub fn closed_cells() -> ClosedCurves {
-    let engine = |onset, peak| series(CurveKind::Engine, "engine", onset, peak, None);
+    let measured = |onset, peak| series(CurveKind::Engine, "engine", onset, peak, None);
     let simulator =
         |label: &str, onset, peak| series(CurveKind::Simulator, label, onset, peak, Some(0.008));
     let cell = |title: &str, series, lambda_ref, cap| ClosedCell {
@@ -49,14 +53,14 @@ pub fn closed_cells() -> ClosedCurves {
         cells: vec![
             cell(
                 "SGLang, 300k-token pool",
-                vec![engine(30.0, 0.24), simulator("simulator, 3 seeds", 31.0, 0.25)],
+                vec![measured(30.0, 0.24), simulator("simulator, 3 seeds", 31.0, 0.25)],
                 0.0715,
                 20,
             ),
             cell(
                 "SGLang, native pool",
                 vec![
-                    engine(90.0, 0.5),
+                    measured(90.0, 0.5),
                     simulator("simulator, blind", 86.0, 0.48),
                     series(CurveKind::OtherSimulator, "simulator, not blind", 91.0, 0.51, None),
                 ],
@@ -65,12 +69,12 @@ pub fn closed_cells() -> ClosedCurves {
             ),
             cell(
                 "vLLM, 300k-token pool",
-                vec![engine(29.0, 0.25), simulator("simulator, blind", 32.0, 0.27)],
+                vec![measured(29.0, 0.25), simulator("simulator, blind", 32.0, 0.27)],
                 0.0657,
                 20,
             ),
         ],
-        source: "Made-up numbers".to_owned(),
+        note: "Made-up numbers.".to_owned(),
     }
 }
 
@@ -82,7 +86,11 @@ pub fn from_empty_cells() -> FromEmpty {
         lambda_miss_per_s: Some(1.004 * lambda_ref),
         engine: (2..=6)
             .map(|k| f64::from(k) * edge / 4.5)
-            .map(|multiple| (multiple * lambda_ref, multiple < edge))
+            .map(|multiple| StablePoint {
+                rate_per_s: multiple * lambda_ref,
+                share: f64::from(u8::from(multiple < edge)),
+                origin: engine("from empty"),
+            })
             .collect(),
         simulators: labels
             .iter()
@@ -93,7 +101,11 @@ pub fn from_empty_cells() -> FromEmpty {
                     .map(|k| edge * (0.4 + 0.08 * f64::from(k)))
                     .map(|m| {
                         let shift = 0.15 * i as f64;
-                        (m * lambda_ref, 1.0 / (1.0 + libm::exp((m - edge + shift) / 0.12)))
+                        StablePoint {
+                            rate_per_s: m * lambda_ref,
+                            share: 1.0 / (1.0 + libm::exp((m - edge + shift) / 0.12)),
+                            origin: simulated("from empty"),
+                        }
                     })
                     .collect(),
             })
@@ -106,7 +118,7 @@ pub fn from_empty_cells() -> FromEmpty {
             cell("SGLang, native pool", 0.0718, 6.0, &["B2n, mixed", "B2n, separate"]),
             cell("vLLM, 300k-token pool", 0.0657, 2.6, &["B2v, 10 seeds"]),
         ],
-        source: "Made-up numbers".to_owned(),
+        note: "Made-up numbers.".to_owned(),
     }
 }
 
@@ -117,15 +129,20 @@ pub fn predicted_cells() -> PredictedCurves {
             let populations = (12..=110).map(f64::from);
             populations.map(|n| (n, rate(n, onset - shift, peak - 0.01 * shift, base))).collect()
         };
-        let measured = POPULATIONS[..11].iter().map(|n| {
+        let runs = POPULATIONS[..11].iter().map(|n| {
             let mu = rate(f64::from(*n), onset - 1.0, 0.97 * peak, base);
-            MeasuredPoint { n: *n, sessions_per_s: Some(mu), turns_based_per_s: Some(1.04 * mu) }
+            RunPoint {
+                n: *n,
+                origin: simulated("closed"),
+                sessions_per_s: Some(mu),
+                turns_based_per_s: Some(1.04 * mu),
+            }
         });
         PredictedCell {
             title: title.to_owned(),
             fluid: line(0.0),
             h1: line(2.0),
-            measured: measured.collect(),
+            runs: runs.collect(),
             onset_n: Some(onset + 1.5),
             lambda_ref_per_s: Some(0.99 * base),
             seen_up_to_n: None,
@@ -141,6 +158,6 @@ pub fn predicted_cells() -> PredictedCurves {
             cell("vLLM, A100, 300k", 31.0, 0.25, 0.067),
             PredictedCell { seen_up_to_n: Some(32.0), blind_n: vec![36, 44], ..frozen },
         ],
-        source: "Made-up numbers".to_owned(),
+        note: "Made-up numbers.".to_owned(),
     }
 }

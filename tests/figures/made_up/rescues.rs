@@ -4,7 +4,7 @@ use trapcheck::figure::rescue::{Rescue, RescueColumn, RescueRun};
 use trapcheck::figure::style::Arm;
 use trapcheck::figure::timeline::Timeline;
 
-use super::noise;
+use super::{noise, simulated};
 
 /// Three cells, each with a rescue run and its controls.
 pub fn three_cells() -> Rescue {
@@ -15,7 +15,6 @@ pub fn three_cells() -> Rescue {
             column("R1: 300k pool, 1.65 *λ*_{ref}, cap 20", 1800.0, 5000.0, 220.0),
             column("R4: native pool, 4.0 *λ*_{ref}, cap 64", 2100.0, 4900.0, 700.0),
         ],
-        source: "Made-up numbers".to_owned(),
     }
 }
 
@@ -62,6 +61,7 @@ fn run(arm: Arm, on_s: f64, off_s: f64, peak: f64) -> RescueRun {
     RescueRun {
         arm,
         seed: 0,
+        origin: simulated(arm.name()),
         follow_up_hits: bins().map(|(i, t)| (t, Some(hit(t, i)))).collect(),
         outstanding: steps().map(|(i, t)| (t, out(t, i))).collect(),
         held: match arm {

@@ -5,7 +5,7 @@ use trapcheck::figure::style::Arm;
 use trapcheck::figure::timeline::Timeline;
 use trapcheck::figure::two_engines::{EngineRun, TwoEngines};
 
-use super::noise;
+use super::{noise, simulated};
 
 fn timeline() -> Timeline {
     Timeline {
@@ -53,6 +53,7 @@ pub fn rescued_run() -> RunPicture {
     RunPicture {
         run: "sglang-300k, rescue, 1.35, seed 0".to_owned(),
         arm: Some(Arm::Rescue),
+        origin: simulated("rescued"),
         verdict: "Verdict: RECOVERED (hit fraction 0.92 over the window, threshold 0.5)."
             .to_owned(),
         timeline: timeline(),
@@ -73,7 +74,6 @@ pub fn rescued_run() -> RunPicture {
             slope((5700.0, 6.0), (8700.0, 7.0), "fitted slope", true),
             slope((5700.0, 6.0), (8700.0, 43.0), "slope line", false),
         ],
-        source: "Made-up numbers".to_owned(),
     }
 }
 
@@ -81,6 +81,7 @@ pub fn rescued_run() -> RunPicture {
 pub fn both_engines() -> TwoEngines {
     let run = |title: &str, rescued: bool| EngineRun {
         title: title.to_owned(),
+        origin: simulated(title),
         follow_up_hits: bins()
             .map(|(t, i)| {
                 let caught = t > 1250.0 && (!rescued || trapped(t));
@@ -100,6 +101,5 @@ pub fn both_engines() -> TwoEngines {
         timeline: Timeline { window: Some((5700.0, 8700.0, "last 3000 s")), ..timeline() },
         seed: 3,
         note: "Mean prompt of the last window: 9300 tokens left alone, 10400 rescued.".to_owned(),
-        source: "Made-up numbers".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use trapcheck::figure::stampede::{Stampede, StampedeColumn, StampedeRun};
 use trapcheck::figure::style::Arm;
 
-use super::noise;
+use super::{noise, simulated};
 
 /// One rate, three arms, three seeds.
 pub fn one_rate() -> Stampede {
@@ -28,7 +28,6 @@ pub fn two_rates() -> Stampede {
             column("1.35 × *λ*_{ref} (0.0966 sessions/s)", 0.02),
             column("1.65 × *λ*_{ref} (0.1180 sessions/s)", 0.06),
         ],
-        source: "Made-up numbers".to_owned(),
     }
 }
 
@@ -53,6 +52,7 @@ fn stampede_run(arm: Arm, seed: u64, slope: f64) -> StampedeRun {
     StampedeRun {
         arm,
         seed,
+        origin: simulated(&format!("{} {seed}", arm.name())),
         hit_bins: (0..87)
             .map(|i| (50.0 + 100.0 * i as f64, hit(50.0 + 100.0 * i as f64, i)))
             .collect(),

@@ -1,13 +1,14 @@
 //! Made-up comparisons with model F.
 
+use trapcheck::figure::Origin;
 use trapcheck::figure::mirror::{Mirror, MirrorKind, MirrorSeries};
 use trapcheck::figure::theorem::{ModelCurve, Protocol, Reading, StuckRun, TheoremCheck};
 use trapcheck::figure::tilted_mix::{LoadCurve, TiltedMix};
 use trapcheck::figure::time_scales::{TimeScale, TimeScales};
 
-use super::noise;
+use super::{noise, simulated};
 
-/// Eight cells, 57 runs after a burst, 13 from empty.
+/// Eight cells, 57 runs after a trigger, 13 from empty.
 pub fn theorem_check() -> TheoremCheck {
     let cells = (0..8).map(|i| ModelCurve {
         cell: format!("cell_{i}"),
@@ -15,19 +16,19 @@ pub fn theorem_check() -> TheoremCheck {
     });
     let run = |protocol, rho, i| StuckRun {
         cell: format!("cell_{}", i % 8),
-        run: format!("run_{i}"),
+        origin: simulated(&format!("run_{i}")),
         protocol,
         reading: scattered(reading(rho, 0.0), i),
     };
     let rho = |i: u64| 1.2 + 0.9 * noise(1, i) + if i.is_multiple_of(9) { 2.2 } else { 0.0 };
-    let bursts = (0..57).map(|i| run(Protocol::Burst, rho(i), i));
+    let bursts = (0..57).map(|i| run(Protocol::Triggered, rho(i), i));
     let empty = (57..70).map(|i| run(Protocol::FromEmpty, 2.4 + 4.2 * noise(2, i), i));
     TheoremCheck {
         title: "Theorem 1, made up".to_owned(),
         cells: cells.collect(),
         runs: bursts.chain(empty).collect(),
         missing: Vec::new(),
-        source: "Made-up numbers".to_owned(),
+        note: "Made-up numbers.".to_owned(),
     }
 }
 
@@ -55,18 +56,22 @@ fn scattered(r: Reading, i: u64) -> Reading {
 
 /// Three runs of each kind.
 pub fn mirror_runs() -> Mirror {
-    let kinds = [MirrorKind::Standard, MirrorKind::Predicted, MirrorKind::Measured];
+    let kinds = [MirrorKind::Standard, MirrorKind::Predicted, MirrorKind::StepCapped];
     let series = |kind, seed| {
         let bins = || (0..25).map(move |i| (1350.0 + 300.0 * i as f64, i));
         let (level, slope) = match kind {
             MirrorKind::Standard => (1.25, 0.05),
             MirrorKind::Predicted => (0.7, 0.08),
-            MirrorKind::Measured => (0.66, 0.082),
+            MirrorKind::StepCapped => (0.66, 0.082),
         };
         let wave = |i: u64| if i < 6 { 2.4 / (1.0 + i as f64) } else { 0.0 };
         MirrorSeries {
             kind,
             seed,
+            origin: match kind {
+                MirrorKind::Predicted => Origin::model_driven_by(&simulated("mirror")),
+                MirrorKind::Standard | MirrorKind::StepCapped => simulated("mirror"),
+            },
             completions: bins()
                 .map(|(t, i)| (t, level + wave(i) + 0.3 * (noise(seed, i) - 0.5)))
                 .collect(),
@@ -80,10 +85,8 @@ pub fn mirror_runs() -> Mirror {
         series: kinds.into_iter().flat_map(|k| (0..3).map(move |seed| series(k, seed))).collect(),
         capacities: vec![1.004, 1.046],
         predicted_status: "frozen".to_owned(),
-        measured_status: "blind".to_owned(),
         from_s: 1200.0,
         bin_s: 300.0,
-        source: "Made-up numbers".to_owned(),
     }
 }
 
@@ -91,6 +94,7 @@ pub fn mirror_runs() -> Mirror {
 pub fn measured_time_scales() -> TimeScales {
     let measured = |(name, trapped, gap_s, turnover_s): (&str, bool, f64, f64)| TimeScale {
         name: name.to_owned(),
+        origin: simulated(name),
         trapped,
         gap_s: Some(gap_s),
         turnover_s: Some(turnover_s),
@@ -106,7 +110,6 @@ pub fn measured_time_scales() -> TimeScales {
     TimeScales {
         title: "Time scales, made up".to_owned(),
         measured: rows.into_iter().map(measured).collect(),
-        source: "Made-up numbers".to_owned(),
     }
 }
 
@@ -137,6 +140,6 @@ pub fn mix_at_one_load() -> TiltedMix {
             curve("prompt / stationary", -0.5),
         ],
         rho: Some(1.64),
-        source: "Made-up numbers".to_owned(),
+        note: "Made-up numbers.".to_owned(),
     }
 }
