@@ -108,7 +108,7 @@ pub fn draw(
                 .iter()
                 .map(|theory| (theory, closed_curve::of_theory(&used, theory)))
                 .collect::<Vec<_>>();
-            (theory::curves(&points, &spec.title, &closed_curve::seeds_note(&used))?, used)
+            (theory::curves(&points, &spec.title, &closed_curve::runs_note(&used))?, used)
         }
         Draw::Cuts { cell, rate, at_s, until_s, to } => {
             let theory = solved(cell)?;
@@ -185,9 +185,9 @@ fn per_point<K>(what: &str, point: &str, counts: &BTreeMap<K, usize>) -> String 
         return String::new();
     };
     let runs = match (least, most) {
-        (1, 1) => format!("One {what}"),
+        (1, 1) => format!("one {what}"),
         (least, most) if least == most => format!("{most} {what}s"),
         (least, most) => format!("{least} to {most} {what}s"),
     };
-    format!("{runs} per {point}.")
+    format!("Each point stands for {runs} of one {point}.")
 }

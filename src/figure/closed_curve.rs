@@ -101,7 +101,7 @@ pub fn closed_curves(input: &ClosedCurves) -> Figure {
                 panels: cells().map(|(i, cell)| hit_panel(i, cell)).collect(),
             },
         ],
-        note: Label::plain(&input.note),
+        note: note(input),
         missing: missing(&input.cells),
     };
     page.figure(data(&input.cells))
@@ -198,6 +198,14 @@ fn legend(cells: &[ClosedCell]) -> Vec<Entry> {
     ];
     entries.extend(rest.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry));
     entries
+}
+
+fn note(input: &ClosedCurves) -> Label {
+    let points = input.cells.iter().flat_map(|cell| &cell.series).flat_map(|s| &s.points);
+    let mut estimates = points.flat_map(|p| [p.sessions_per_s, p.hit_fraction]).flatten();
+    let has_errors = estimates.any(|estimate| estimate.standard_error.is_some());
+    let errors = if has_errors { " Bars are one standard error." } else { "" };
+    Label::plain(&format!("{}{errors}", input.note))
 }
 
 fn missing(cells: &[ClosedCell]) -> Vec<String> {

@@ -38,16 +38,14 @@ pub fn of_theory(runs: &[&ScoredRun], theory: &Theory) -> Vec<RunPoint> {
         .collect()
 }
 
-/// How many runs of one source share a population, and what a point then is.
-pub fn seeds_note(runs: &[&ScoredRun]) -> String {
+/// How many runs of one source share a population.
+pub fn runs_note(runs: &[&ScoredRun]) -> String {
     let mut counts: BTreeMap<(&str, Source, u64), usize> = BTreeMap::new();
     for run in runs {
         let population = run.meta.population.unwrap_or_default();
         *counts.entry((&run.meta.cell, run.meta.source, population)).or_default() += 1;
     }
-    let several = counts.values().any(|count| *count > 1);
-    let means = if several { " Means and one standard error." } else { "" };
-    format!("{}{means}", per_point("run", "population", &counts))
+    per_point("run", "population", &counts)
 }
 
 /// A column per cell.
@@ -65,7 +63,7 @@ pub fn draw<'a>(
             closed_cell(cell, &own, configs)
         })
         .collect();
-    let input = ClosedCurves { title: spec.title.clone(), cells, note: seeds_note(&used) };
+    let input = ClosedCurves { title: spec.title.clone(), cells, note: runs_note(&used) };
     (closed_curves(&input), used)
 }
 
