@@ -4,7 +4,6 @@
 //! printer. The backend writes what plotters' own leaves out: dashes, and text in the carried
 //! font with true indices, either as text or as the outlines that it is handed.
 
-use std::cell::Cell;
 use std::fmt::{self, Write};
 
 use plotters::coord::Shift;
@@ -53,8 +52,7 @@ pub fn document(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" {head} viewBox=\"0 0 {width} {height}\" \
          stroke-linejoin=\"round\">\n{preface}",
     );
-    let backend =
-        Svg { svg: &mut svg, size: size(drawing), dash: SOLID, lettering, runs: 0.into() };
+    let backend = Svg { svg: &mut svg, size: size(drawing), dash: SOLID, lettering, runs: 0 };
     let area = backend.into_drawing_area();
     let shapes = drawing.items.iter().filter(|item| !matches!(item, Item::Text(_)));
     shapes
@@ -172,7 +170,7 @@ struct Svg<'a> {
     dash: Dash,
     lettering: Lettering<'a>,
     /// How many runs of letters were written.
-    runs: Cell<usize>,
+    runs: usize,
 }
 
 type Written = Result<(), DrawingErrorKind<FigureError>>;
@@ -292,8 +290,8 @@ impl DrawingBackend for Svg<'_> {
         (x, y): BackendCoord,
     ) -> Written {
         let ink = inked("fill", style.color());
-        let run = self.runs.get();
-        self.runs.set(run + 1);
+        let run = self.runs;
+        self.runs += 1;
         if let Lettering::Outlines(outlines) = self.lettering {
             let outline = outlines.get(run).ok_or_else(|| {
                 DrawingErrorKind::DrawingError(FigureError::canvas("letters without an outline"))

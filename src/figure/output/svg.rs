@@ -14,7 +14,7 @@ use crate::figure::drawing::Drawing;
 pub fn write(drawing: &Drawing, tree: &usvg::Tree) -> Result<String, FigureError> {
     let inches = |pt: f64| format!("{:.4}in", pt / 72.0);
     let head = format!(
-        "width=\"{}\" height=\"{}\" role=\"img\"",
+        "role=\"img\" width=\"{}\" height=\"{}\"",
         inches(drawing.width_pt),
         inches(drawing.height_pt),
     );
