@@ -1,6 +1,7 @@
 //! The data behind a figure, as a table of named columns with units.
 
 use super::FigureError;
+use crate::escape::escaped;
 
 /// What a figure plots, one row per plotted value.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -76,7 +77,7 @@ impl Value {
 
     fn written(&self, decimals: usize) -> String {
         match self {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => escaped(text).into_owned(),
             Value::Number(number) if number.is_finite() => format!("{number:.decimals$}"),
             Value::Number(_) | Value::Unknown => String::new(),
         }

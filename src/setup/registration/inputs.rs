@@ -118,6 +118,14 @@ impl Default for FillThresholds {
     }
 }
 
+/// The smallest value that is there more than once.
+pub(super) fn first_twice<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut sorted: Vec<T> = values.into_iter().collect();
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).position(|pair| pair[0] == pair[1])?;
+    sorted.into_iter().nth(twice)
+}
+
 impl FillInputs {
     /// Reads and checks an inputs file.
     ///
@@ -143,10 +151,21 @@ impl FillInputs {
         if let Some(x) = positive.into_iter().find(|x| *x <= 0.0) {
             return Err(format!("expected positive rates, found {x}"));
         }
-        let mut populations: Vec<u64> = self.curve.iter().map(|p| p.n).collect();
-        populations.sort_unstable();
-        if let Some(twice) = populations.windows(2).find(|w| w[0] == w[1]) {
-            return Err(format!("curve: n = {} is there twice", twice[0]));
+        if let Some(twice) = first_twice(self.curve.iter().map(|p| p.n)) {
+            return Err(format!("curve: n = {twice} is there twice"));
+        }
+        if let Some(twice) = first_twice(self.seeds.iter().copied()) {
+            return Err(format!("seeds: {twice} is there twice"));
+        }
+        if self.edge.monotone
+            && let (Some(stable), Some(unstable)) =
+                (self.edge.largest_stable, self.edge.first_unstable)
+            && stable >= unstable
+        {
+            return Err(format!(
+                "edge: largest_stable {stable} is not below first_unstable {unstable} \
+                 (say monotone: false where a stable rate lies above an unstable one)"
+            ));
         }
         Ok(())
     }
