@@ -14,6 +14,7 @@ mod numbers;
 mod plan;
 mod project;
 mod readme;
+mod register;
 mod score;
 mod sim_against_engine;
 mod simulate;

@@ -147,6 +147,9 @@ fn a_run_has_its_name_wherever_one_stands() {
 #[test]
 fn a_run_whose_name_is_not_text_is_named_and_nothing_is_written_broken() {
     let project = Project::copy();
+    fs::remove_file(project.path("analysis/theory.yaml")).unwrap();
+    let few = "name: vllm-cpu\ntitle: t\nruns: [\"results/vllm-cpu/*/agentload_*/*\"]\ntables: [runs]\nfigures:\n- { name: vllm-cpu_time_scales, title: t, source: s, draw: { kind: time-scales } }\n";
+    fs::write(project.path("analysis/vllm-cpu.yaml"), few).unwrap();
     let bad = project.path("results/vllm-cpu/x_pulled_20260101-000000/agentload_burst");
     copy_run(&project, BURST, &bad.join(OsStr::from_bytes(b"bad\xff")), &[]);
     for args in [

@@ -170,3 +170,31 @@ impl FillInputs {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(edge: &str, seeds: &str) -> Result<(), String> {
+        let text = format!("cell: c\nlambda_ref_per_s: 0.1\nedge: {edge}\nseeds: {seeds}\n");
+        yaml::parse::<FillInputs>(Path::new("x.yaml"), &text).unwrap().check()
+    }
+
+    #[test]
+    fn a_seed_that_is_there_twice_is_named() {
+        let edge = "{largest_stable: 2.0, first_unstable: 2.5}";
+        assert_eq!(check(edge, "[0, 1, 2]"), Ok(()));
+        assert_eq!(check(edge, "[0, 0, 0]").unwrap_err(), "seeds: 0 is there twice");
+        assert_eq!(check(edge, "[3, 1, 3]").unwrap_err(), "seeds: 3 is there twice");
+    }
+
+    #[test]
+    fn a_stable_rate_above_an_unstable_one_must_be_said_to_be_there() {
+        let edge = "{largest_stable: 3.0, first_unstable: 2.5";
+        let why = check(&format!("{edge}}}"), "[0]").unwrap_err();
+        assert!(why.starts_with("edge: largest_stable 3 is not below first_unstable 2.5"), "{why}");
+        assert_eq!(check(&format!("{edge}, monotone: false}}"), "[0]"), Ok(()));
+        let equal = check("{largest_stable: 2.5, first_unstable: 2.5}", "[0]");
+        assert!(equal.unwrap_err().contains("is not below"));
+    }
+}
