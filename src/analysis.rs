@@ -10,6 +10,7 @@ pub mod campaign_names;
 pub mod draw;
 pub mod fill;
 pub mod fresh;
+pub mod output_names;
 pub mod outputs;
 pub mod replay;
 pub mod score;

@@ -3,6 +3,12 @@
 //! Exit codes: 0 all well; 1 a verification or check did not hold; 2 bad usage
 //! or bad input. Data go to stdout, everything else to stderr.
 
+/// A line on stderr. In place of the standard library's, which panics where stderr is full
+/// or gone, and lets control characters in names and messages through.
+macro_rules! eprintln {
+    ($($message:tt)*) => { $crate::cli::output::tell(format_args!($($message)*)) };
+}
+
 pub mod arm;
 pub mod calibrate;
 pub mod campaign;
@@ -21,6 +27,7 @@ pub mod provenance;
 pub mod register;
 pub mod runs;
 pub mod score;
+pub mod signals;
 pub mod simulate;
 pub mod sources;
 pub mod verdict;

@@ -1,19 +1,36 @@
 //! The command line: parse, run, print the error chain, exit.
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
-use trapcheck::cli::{Cli, run};
+use trapcheck::cli::{Cli, output, run, signals};
 use trapcheck::run::PARQUET_THREAD;
 
 fn main() -> ExitCode {
     hush_the_parquet_reader();
-    match run(&Cli::parse()) {
+    signals::tidy_up();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return show(&answer),
+    };
+    match run(&cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::tell(format_args!("error: {error:#}"));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Help, version or what is wrong with the usage. A reader that has gone away is no error.
+fn show(answer: &clap::Error) -> ExitCode {
+    match answer.print() {
+        Err(e) if !answer.use_stderr() && e.kind() != ErrorKind::BrokenPipe => {
+            output::tell(format_args!("error: cannot write to stdout: {e}"));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2)),
     }
 }
 

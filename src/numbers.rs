@@ -197,30 +197,33 @@ impl Manifest {
     }
 
     /// As it is written: one row of anything per line, so that a change is one line.
-    pub fn to_json(&self) -> String {
-        let tables: Vec<String> = self
+    ///
+    /// # Errors
+    /// A path that JSON cannot hold, because it is not UTF-8.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let tables = self
             .tables
             .iter()
             .map(|table| {
-                format!(
+                Ok(format!(
                     "{{\"name\":{},\"analysis\":{},\"columns\":{},\"rows\":{}}}",
-                    line(&table.name),
-                    line(&table.analysis),
-                    line(&table.columns),
-                    lines(&table.rows)
-                )
+                    line(&table.name)?,
+                    line(&table.analysis)?,
+                    line(&table.columns)?,
+                    lines(&table.rows)?
+                ))
             })
-            .collect();
-        format!(
+            .collect::<serde_json::Result<Vec<String>>>()?;
+        Ok(format!(
             "{{\"format\":{},\n\"analyses\":{},\n\"sources\":{},\n\"tables\":[\n{}\n],\n\"outputs\":{},\n\"ledger\":{},\n\"ledger_files\":{}}}\n",
             self.format,
-            lines(&self.analyses),
-            lines(&self.sources),
+            lines(&self.analyses)?,
+            lines(&self.sources)?,
             tables.join(",\n"),
-            lines(&self.outputs),
-            lines(&self.ledger),
-            lines(&self.ledger_files)
-        )
+            lines(&self.outputs)?,
+            lines(&self.ledger)?,
+            lines(&self.ledger_files)?
+        ))
     }
 
     /// Number of values in its tables.
@@ -271,17 +274,16 @@ impl LedgerMade {
     }
 }
 
-/// Serialising plain structs to a string cannot fail.
-fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+fn line(value: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(value)
 }
 
-fn lines<T: Serialize>(values: &[T]) -> String {
+fn lines<T: Serialize>(values: &[T]) -> serde_json::Result<String> {
     if values.is_empty() {
-        return "[]".into();
+        return Ok("[]".into());
     }
-    let rows: Vec<String> = values.iter().map(line).collect();
-    format!("[\n{}\n]", rows.join(",\n"))
+    let rows = values.iter().map(line).collect::<serde_json::Result<Vec<String>>>()?;
+    Ok(format!("[\n{}\n]", rows.join(",\n")))
 }
 
 fn analysis_entry(made: &Made) -> AnalysisEntry {

@@ -57,6 +57,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
+use crate::escape::escaped;
 use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
@@ -144,10 +145,10 @@ impl Cell {
         if stretches.is_known() { Self::optional(found(stretches), digits) } else { Self::Unknown }
     }
 
-    /// As it is printed everywhere.
+    /// As it is printed everywhere: on one line, whatever is in it.
     pub fn print(&self) -> String {
         match self {
-            Self::Text(text) => text.clone(),
+            Self::Text(text) => escaped(text).into_owned(),
             Self::Count(n) => n.to_string(),
             Self::Number(x, digits) => fixed(*x, *digits),
             Self::Unknown => "unknown".into(),

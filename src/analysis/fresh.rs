@@ -114,10 +114,10 @@ impl Fresh {
     fn write(&self, name: &str, inputs: String, files: &[OutputFile]) -> Result<(), ConfigError> {
         let outputs = files.iter().map(|f| (f.path.clone(), sha256_hex(&f.bytes))).collect();
         let place = self.place(name);
-        // Serialising a plain struct to a string cannot fail.
-        let text = serde_json::to_string_pretty(&Note { inputs, outputs }).unwrap_or_default();
-        write_beside(&place, text.as_bytes())
-            .map_err(|e| ConfigError::new(&place, format!("cannot write: {e}")))
+        let cannot = |e: std::io::Error| ConfigError::new(&place, format!("cannot write: {e}"));
+        let text = serde_json::to_string_pretty(&Note { inputs, outputs })
+            .map_err(|e| cannot(e.into()))?;
+        write_beside(&place, text.as_bytes()).map_err(cannot)
     }
 
     /// Every analysis' inputs, the bindings, and every file of settings they may name.

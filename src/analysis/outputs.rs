@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::figure::output::render;
 use crate::figure::{Figure, FigureError};
 use crate::hash::sha256_hex;
-use crate::run::{Problem, SourceFile, find_runs_by};
+use crate::run::{Found, Problem, SourceFile, find_runs_by};
 use crate::setup::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs, RegistrationFile};
@@ -18,6 +18,7 @@ use crate::table::rule_values::RuleValuesError;
 use super::batches::{BATCHES, Batch, Batches, Chosen, RunsOrigin, SimulatedOrigin};
 use super::campaign_names::campaign_name;
 use super::draw;
+use super::output_names::OutputNames;
 use super::score::{Scoring, score};
 use super::simulated::{SimulatedError, simulated_runs};
 use super::spec::{Analysis, FigureSpec};
@@ -132,6 +133,8 @@ pub struct Project {
     pub batches: Batches,
     /// Its analyses with their files, in order of name.
     pub analyses: Vec<(PathBuf, Analysis)>,
+    /// What its outputs are called.
+    pub output_names: OutputNames,
     /// Run directories under `results/`.
     pub runs: Vec<PathBuf>,
     /// What could not be looked at.
@@ -155,7 +158,7 @@ impl Project {
     /// Reads configuration and analyses and finds the runs.
     ///
     /// # Errors
-    /// A configuration or analysis file that cannot be used.
+    /// A configuration or analysis file that cannot be used; two outputs of one name.
     pub fn open(configs: &Path) -> Result<Self, ConfigError> {
         let configs = Configs::load(configs)?;
         let batches = Batches::load(Path::new(BATCHES))?;
@@ -170,8 +173,9 @@ impl Project {
                 return Err(ConfigError::new(path, message));
             }
         }
-        let found = find_runs_by(&[RESULTS], &configs.layouts);
-        Ok(Self { configs, batches, analyses, runs: found.runs, problems: found.problems })
+        let output_names = OutputNames::of(&analyses)?;
+        let Found { runs, problems } = find_runs_by(&[RESULTS], &configs.layouts);
+        Ok(Self { configs, batches, analyses, output_names, runs, problems })
     }
 
     /// The runs that an analysis names, each batch from the first of its places that is
@@ -348,11 +352,11 @@ impl Evaluated {
         spec: &FigureSpec,
         configs: &Configs,
     ) -> Result<FigureFiles, AnalysisError> {
-        let failed = |error| AnalysisError::Figure { name: spec.name.clone(), error };
+        let failed = |error| AnalysisError::Figure { name: spec.name.to_string(), error };
         let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs)
-            .map_err(|error| AnalysisError::NoFigure { name: spec.name.clone(), error })?;
+            .map_err(|error| AnalysisError::NoFigure { name: spec.name.to_string(), error })?;
         let files = figure_files(&spec.name, &figure).map_err(failed)?;
-        Ok(FigureFiles { name: spec.name.clone(), files, sources })
+        Ok(FigureFiles { name: spec.name.to_string(), files, sources })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a file in `analysis/` says: which runs, judged by what, give which outputs.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::de::Error as _;
@@ -7,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::law::trap_check::Calibration;
 use crate::run::Source;
+use crate::name::PlainName;
+use crate::setup::configs::check_name;
 use crate::setup::yaml::{self, ConfigError};
 
 use super::batches::globs;
@@ -167,12 +170,24 @@ pub enum TableKind {
     TokenRates,
 }
 
+impl fmt::Display for TableKind {
+    /// The name of the table that it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ModelTraps => f.write_str("model_table_3"),
+            Self::ModelCuts => f.write_str("model_corollary_3"),
+            // Called as in the analysis.
+            other => other.serialize(f),
+        }
+    }
+}
+
 /// A figure to draw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureSpec {
     /// File stem of the figure.
-    pub name: String,
+    pub name: PlainName,
     /// Title, for the files' own description.
     pub title: String,
     /// Where the runs have to come from, if that matters; what is printed is read from the runs.
@@ -309,12 +324,7 @@ impl Analysis {
     /// As [`yaml::load`], a name that is not the file's stem, or a glob that is none.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let analysis: Self = yaml::load(path)?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        if analysis.name != stem {
-            let message =
-                format!("name: expected {stem}, the file's stem, found {}", analysis.name);
-            return Err(ConfigError::new(path, message));
-        }
+        check_name(path, &analysis.name)?;
         for glob in &analysis.runs {
             globs(std::slice::from_ref(glob))
                 .map_err(|e| ConfigError::new(path, format!("runs: {e}")))?;
@@ -323,7 +333,7 @@ impl Analysis {
     }
 
     /// The file stem of one of its tables.
-    pub fn table_stem(&self, table: &str) -> String {
+    pub fn table_stem(&self, table: TableKind) -> String {
         match &self.prefix {
             Some(prefix) => format!("{prefix}{table}"),
             None => format!("{}_{table}", self.name),

@@ -29,11 +29,11 @@ impl Evaluated {
             theory: TheoryTables::new(configs),
             verdicts: OnceCell::new(),
         };
-        let named = |table: Table| {
-            let name = self.analysis.table_stem(&table.name);
-            Table { name, ..table }
+        let named = |kind: &TableKind| {
+            let name = self.analysis.table_stem(*kind);
+            Ok(Table { name, ..maker.table(*kind)? })
         };
-        self.analysis.tables.iter().map(|kind| maker.table(*kind).map(named)).collect()
+        self.analysis.tables.iter().map(named).collect()
     }
 }
 

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, fit};
+use crate::name::PlainName;
 use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::cell::Engine;
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
@@ -74,8 +75,10 @@ enum BatchingArg {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.configs)?;
     let runs = read(&args.runs, &configs)?;
-    let name = runs[0].meta.cell.clone();
-    let old = configs.cells.get(&name);
+    let meta = &runs[0].meta;
+    let name = PlainName::new(&meta.cell)
+        .with_context(|| format!("{}: cell", runs[0].dir.join("meta.json").display()))?;
+    let old = configs.cells.get(name.as_str());
     let (workload, protocol) = names(args, &configs, old)?;
     let fitted = fit(&runs.iter().collect::<Vec<_>>(), protocol)?;
     let cell = cell(args, old, &runs, workload, protocol, &fitted);

@@ -204,15 +204,15 @@ fn compare(
     jobs: &[&Job<'_>],
     outcomes: &[(Outcome, Option<Pins>)],
 ) -> anyhow::Result<usize> {
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     let mut runs = 0;
     for (job, (_, found)) in jobs.iter().zip(outcomes) {
         let Some(found) = found else { continue };
         let differences = pins.differences(&job.dir, found);
         runs += usize::from(!differences.is_empty());
-        differences.iter().for_each(|line| lines.push_str(&format!("{line}\n")));
+        lines.extend(differences);
     }
-    output::print(&lines)?;
+    output::print(&output::lines(lines))?;
     if runs > 0 {
         eprintln!("{runs} runs are not the ones that {FILE} pins");
     }

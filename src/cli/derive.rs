@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use crate::analysis::fresh::Fresh;
 use crate::analysis::outputs::table_files;
 use crate::analysis::store::Store;
-use crate::numbers::ledger::Books;
 use crate::table::Table;
 
 use super::project;
@@ -45,8 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let fresh = cache.map(Fresh::new);
     let store = Store::new(&project.configs).kept_in(cache);
     // Before anything is written.
-    let with_ledger = args.names.is_empty() && Books::are_there();
-    let books = with_ledger.then(Books::load).transpose()?;
+    let books = if args.names.is_empty() { project::books(&project)? } else { None };
     let mut broken = false;
     let (mut unreadable, mut left_alone) = (project.problems.len(), 0);
     let mut tables: Vec<Table> = Vec::new();

@@ -1,13 +1,14 @@
 //! `trapcheck figures`: draw figures.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Subcommand;
 
 use crate::analysis::Analysis;
 use crate::analysis::draw::{draw, run_picture};
+use crate::analysis::output_names::OutputNames;
 use crate::analysis::outputs::{OutputFile, figure_files};
 use crate::analysis::score::{Scoring, score};
 use crate::analysis::spec::FigureSpec;
@@ -93,7 +94,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return draw_from(from, &args.out, &specs, &project.configs);
     }
     let store = Store::new(&project.configs).kept_in(Some(Path::new(project::CACHE)));
-    let mut unreadable = 0;
+    let mut unreadable = project.problems.len();
     for (path, analysis) in &project.analyses {
         let wanted: Vec<_> = analysis.figures.iter().filter(|spec| wanted(spec)).collect();
         if wanted.is_empty() {
@@ -110,7 +111,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// `fig3` is `fig3_rescue`.
 fn is_called(spec: &FigureSpec, name: &str) -> bool {
-    spec.name == name || spec.name.split('_').next() == Some(name)
+    *spec.name == *name || spec.name.split('_').next() == Some(name)
 }
 
 /// Draws figures from the runs under a path, whatever they are: the figure says which.
@@ -151,11 +152,28 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
 fn draw_runs(paths: &[PathBuf], out: &Path, configs: &Path) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(configs)?;
     let scoring = read(paths, &configs)?;
+    // Before anything is drawn.
+    let mut taken = OutputNames::default();
+    let mut names = Vec::new();
     for run in &scoring.runs {
-        let parts: Vec<_> = run.dir.components().rev().take(2).collect();
-        let name: Vec<_> =
-            parts.iter().rev().map(|p| p.as_os_str().to_string_lossy().into_owned()).collect();
-        project::write_all(&placed(figure_files(&name.join("_"), &run_picture::draw(run))?, out))?;
+        let name = picture_name(&run.dir)?;
+        taken.claim(out, &name, run.dir.display().to_string())?;
+        names.push(name);
+    }
+    for (run, name) in scoring.runs.iter().zip(&names) {
+        project::write_all(&placed(figure_files(name, &run_picture::draw(run))?, out))?;
     }
     Ok(project::code(scoring.unreadable.len()))
+}
+
+/// The last two folders of a run's place, wherever it was looked for from.
+fn picture_name(dir: &Path) -> anyhow::Result<String> {
+    let place = dir.canonicalize().with_context(|| format!("cannot find {}", dir.display()))?;
+    let named = |part: Component<'_>| match part {
+        Component::Normal(name) => name.to_str().map(str::to_owned),
+        _ => None,
+    };
+    let mut parts: Vec<String> = place.components().rev().map_while(named).take(2).collect();
+    parts.reverse();
+    Ok(parts.join("_"))
 }

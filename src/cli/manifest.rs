@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         output::print(&format!("verified: {} files are as {PATH} says\n", found.len()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+    output::print(&output::lines(&lines))?;
     eprintln!("{} differences; if they are intended, run: trapcheck manifest", lines.len());
     Ok(ExitCode::from(1))
 }

@@ -61,7 +61,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let good = measured.iter().filter(|m| m.is_ok()).count();
     let kept = good - failed.len();
-    output::print(&format!("{kept} of {} runs are kept in {}\n", measured.len(), cache.display()))?;
+    let line = format!("{kept} of {} runs are kept in {}", measured.len(), cache.display());
+    output::print(&output::lines([line]))?;
     let all = kept == measured.len() && only_runs.problems.is_empty();
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

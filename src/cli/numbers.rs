@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let recorded = if args.verify { Some(read()?) } else { None };
     let project = project::open()?;
     // Before anything is made or written.
-    if let Some(Err(error)) = Books::are_there().then(Books::load) {
+    if let Err(error) = project::books(&project) {
         eprintln!("problem: {error}");
         return Ok(ExitCode::from(1));
     }
@@ -83,7 +83,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     let computed = Manifest::of(&made, books.as_ref());
-    let unreadable: usize = made.iter().map(|m| m.evaluated.scoring.unreadable.len()).sum();
+    let json = computed.to_json().with_context(|| format!("cannot make {JSON_PATH}"))?;
+    let not_read = made.iter().map(|m| m.evaluated.scoring.unreadable.len());
+    let unreadable = project.problems.len() + not_read.sum::<usize>();
     let broken = books.as_ref().map_or(&[][..], |b| &b.ledger.broken);
     for binding in broken {
         eprintln!("problem: {binding}");
@@ -93,7 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         files.extend(books.iter().flat_map(LedgerMade::outputs));
         let file =
             |path: &str, text: String| OutputFile { path: path.into(), bytes: text.into_bytes() };
-        files.push(file(JSON_PATH, computed.to_json()));
+        files.push(file(JSON_PATH, json));
         files.push(file(MARKDOWN_PATH, markdown::render(&computed)));
         if books.is_some() {
             files.push(file(TEX_PATH, tex::render(&computed.ledger)));
@@ -116,7 +118,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     let text = std::fs::read_to_string(JSON_PATH).unwrap_or_default();
-    if differences.is_empty() && text != computed.to_json() {
+    if differences.is_empty() && text != json {
         differences.push(format!("{JSON_PATH}: not what is computed, byte for byte"));
     }
     differences.extend(verify::unclaimed(&computed, Path::new(".")));
@@ -126,10 +128,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         output::print(&format!(
             "verified: {values} values and {files} files follow from {sources} sources; {numbers} published numbers and table rows stand as recorded\n"
         ))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(project::code(project.problems.len()));
     }
-    let lines: String = differences.iter().map(|d| format!("{d}\n")).collect();
-    output::print(&lines)?;
+    output::print(&output::lines(&differences))?;
     eprintln!("{} differences; if they are intended, run: trapcheck numbers", differences.len());
     Ok(ExitCode::from(1))
 }
@@ -141,12 +142,8 @@ fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode>
             .with_context(|| format!("cannot read {}", path.display()))?;
         for one in tex::unknown_uses(&text, &manifest.ledger) {
             let meant = one.meant.map_or(String::new(), |id| format!("; did you mean {id}?"));
-            output::print(&format!(
-                "{}:{}: no number {}{meant}\n",
-                path.display(),
-                one.line,
-                one.id
-            ))?;
+            let line = format!("{}:{}: no number {}{meant}", path.display(), one.line, one.id);
+            output::print(&output::lines([line]))?;
             unknown += 1;
         }
     }

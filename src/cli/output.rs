@@ -1,10 +1,13 @@
 //! Printing: tables for people, JSON and csv for machines.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table as Screen, presets};
 
+use crate::escape::escaped;
+use crate::files::unless_gone;
 use crate::table::{Cell, Table};
 
 /// How results are printed.
@@ -25,10 +28,20 @@ pub enum Format {
 /// Stdout cannot be written for another reason.
 pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
+    unless_gone(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+        .map_err(|e| io::Error::new(e.kind(), format!("cannot write to stdout: {e}")))
+}
+
+/// Says something on stderr, on one line. Where stderr cannot be written the work goes on:
+/// how it ended is told by the exit code.
+pub fn tell(message: fmt::Arguments<'_>) {
+    let line = format!("{}\n", escaped(&message.to_string()));
+    drop(io::stderr().lock().write_all(line.as_bytes()));
+}
+
+/// Lines of text, whatever is in them.
+pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
+    lines.into_iter().map(|line| escaped(line.as_ref()).into_owned() + "\n").collect()
 }
 
 /// Some of a table's columns, for a terminal. Names as given, numbers to the right.

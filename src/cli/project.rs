@@ -10,6 +10,8 @@ use crate::analysis::outputs::{Evaluated, OutputFile, Project};
 use crate::analysis::store::Store;
 use crate::files::write_beside;
 use crate::numbers::Made;
+use crate::numbers::ledger::Books;
+use crate::setup::yaml::ConfigError;
 
 use super::progress;
 
@@ -29,6 +31,18 @@ pub fn open() -> anyhow::Result<Project> {
         eprintln!("warning: {problem}");
     }
     Ok(project)
+}
+
+/// The published values and what is bound to them, where the project has any.
+///
+/// # Errors
+/// A file that cannot be used, or a table that is called as another output is.
+pub fn books(project: &Project) -> Result<Option<Books>, ConfigError> {
+    let books = Books::are_there().then(Books::load).transpose()?;
+    if let Some(books) = &books {
+        books.claim_names(project.output_names.clone())?;
+    }
+    Ok(books)
 }
 
 /// The analyses with these names; all of them when none is given.

@@ -116,24 +116,23 @@ fn verify_all(dir: &Path, repository: Option<&Repository>) -> anyhow::Result<Exi
     if proofs.is_empty() {
         bail!("no proof under {} (a proof's folder holds a proof.yaml)", dir.display());
     }
-    let (mut text, mut failures) = (String::new(), 0);
+    let (mut lines, mut failures) = (Vec::new(), 0);
     for proof in &proofs {
         let kept = |verified| match repository.map(|r| tag_is_kept(&verified, r)) {
             Some(Err(failure)) => Err(vec![failure]),
             _ => Ok(verified),
         };
         match verify(proof, Path::new(".")).and_then(kept) {
-            Ok(verified) => text.push_str(&line(proof, &verified)),
+            Ok(verified) => lines.push(line(proof, &verified)),
             Err(reasons) => {
                 failures += 1;
-                for reason in reasons {
-                    text.push_str(&format!("FAILED  {}: {reason}\n", proof.display()));
-                }
+                let line = |reason| format!("FAILED  {}: {reason}", proof.display());
+                lines.extend(reasons.iter().map(line));
             }
         }
     }
-    text.push_str(&format!("{} proofs, {failures} failures\n", proofs.len()));
-    output::print(&text)?;
+    lines.push(format!("{} proofs, {failures} failures", proofs.len()));
+    output::print(&output::lines(lines))?;
     Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -149,7 +148,7 @@ fn line(dir: &Path, verified: &Verified) -> String {
     let pushed = verified.pushed_unix.map(|t| when("pushed", t));
     let said = pushed.unwrap_or_else(|| when("committed", verified.committed_unix));
     let (verdict, file) = (verified.verdict.word(), &verified.proof.file);
-    format!("ok      {}: {verdict}: {file}, {said}\n", dir.display())
+    format!("ok      {}: {verdict}: {file}, {said}", dir.display())
 }
 
 fn export_one(args: &ExportArgs) -> anyhow::Result<ExitCode> {

@@ -1,15 +1,15 @@
 //! `trapcheck register`: registrations made by formula.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
 use crate::analysis::fill::gather;
+use crate::files;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
+use crate::name::PlainName;
 use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
@@ -47,7 +47,7 @@ pub struct FillArgs {
     cell: Option<String>,
     /// Name of the registration; its file is configs/registrations/<NAME>.yaml
     #[arg(long, value_name = "NAME")]
-    name: String,
+    name: PlainName,
     /// Mark it EXPLORATORY, and say why
     #[arg(long, value_name = "WHY")]
     exploratory: Option<String>,
@@ -73,7 +73,7 @@ pub fn run(command: &Command) -> anyhow::Result<ExitCode> {
     let (_, _, protocol) = configs
         .of_cell(&inputs.cell)
         .with_context(|| format!("no cell {} in {}", inputs.cell, args.configs.display()))?;
-    let mark = FillAs { name: args.name.clone(), exploratory: args.exploratory.clone() };
+    let mark = FillAs { name: args.name.to_string(), exploratory: args.exploratory.clone() };
     let registration = fill(&inputs, protocol, &FillThresholds::default(), mark)?;
     registration.check().map_err(|why| anyhow::anyhow!("the fill makes no sense: {why}"))?;
     let text = file_text(&registration)?;
@@ -124,17 +124,11 @@ fn file_text(registration: &Registration) -> anyhow::Result<String> {
 
 /// Writes a file that must not be there yet: a registration may have bound runs.
 fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
-    }
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => anyhow::anyhow!(
-                "{} is there; a registration is never overwritten: choose another --name",
-                path.display()
-            ),
-            _ => anyhow::anyhow!("cannot write {}: {e}", path.display()),
-        })?;
-    file.write_all(bytes).with_context(|| format!("cannot write {}", path.display()))
+    files::write_new(path, bytes).map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => anyhow::anyhow!(
+            "{} is there; a registration is never overwritten: choose another --name",
+            path.display()
+        ),
+        _ => anyhow::anyhow!("cannot write {}: {e}", path.display()),
+    })
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::analysis::score::{CellVerdict, ScoredRun, Scoring, score};
 use crate::analysis::store::Store;
+use crate::escape::{escaped, shown};
 use crate::files::write_beside;
 use crate::rule::{Clause, Comparison, State};
 use crate::setup::Configs;
@@ -199,7 +200,7 @@ fn states(runs: &[&ScoredRun]) -> String {
     bindings.sort();
     bindings.dedup();
     for binding in bindings {
-        text += &format!("({binding})\n");
+        text += &output::lines([format!("({binding})")]);
     }
     text
 }
@@ -238,7 +239,7 @@ fn measured(runs: &[ScoredRun]) -> String {
 /// The last two folders of a run's path.
 fn short_name(dir: &Path) -> String {
     let parts: Vec<_> = dir.components().rev().take(2).collect();
-    parts.iter().rev().map(|p| p.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    parts.iter().rev().map(|p| shown(p.as_ref())).collect::<Vec<_>>().join("/")
 }
 
 /// The deciding clause in words: what was measured, what it needed, how far off.
@@ -292,7 +293,7 @@ fn trap_check(run: &ScoredRun) -> String {
     let rate = meta.rate.multiple.map_or(String::new(), |m| format!(" {}", fixed(m, 2)));
     let mut out = format!(
         "\nTrap check, {}{rate} seed {} ({}): stuck, follow-up hits below the line\n",
-        meta.arm,
+        escaped(&meta.arm),
         meta.seed,
         short_name(&run.dir)
     );
@@ -367,7 +368,7 @@ fn paired(verdict: &CellVerdict) -> String {
             .collect();
         out += &output::grid(&["  seed", "burst", "noburst", "capped", "met"], &rows);
         for why in &rate.set_aside {
-            out += &format!("  set aside: {why}\n");
+            out += &output::lines([format!("  set aside: {why}")]);
         }
     }
     out

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::name::PlainName;
 use crate::run::write::{TableFormat, write_with};
 use crate::setup::{Batching, Configs, Scheduling};
 use crate::sim::directory::{Label, config_yaml, to_run};
@@ -165,7 +166,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         options: args.engine.options(),
     };
-    let run_id = args.out.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let called = args.out.file_name().and_then(|name| name.to_str());
+    let run_id = PlainName::new(called.unwrap_or_default())
+        .with_context(|| {
+            format!("--out {}: the run is called as its folder is", args.out.display())
+        })?
+        .to_string();
     let label = Label { run_id, registration };
     let simulated = simulate(&spec)?;
     let run = to_run(&simulated, &spec, &label);

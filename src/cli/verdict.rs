@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::analysis::store::Store;
 use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
+use crate::escape::shown;
 use crate::files::write_beside;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
@@ -129,10 +130,10 @@ fn as_text(verdict: &Verdict) -> String {
         }
     }
     for note in &verdict.outcome.notes {
-        out += &format!("note: {note}\n");
+        out += &output::lines([format!("note: {note}")]);
     }
     for why in &verdict.outcome.set_aside {
-        out += &format!("not used: {why}\n");
+        out += &output::lines([format!("not used: {why}")]);
     }
     let others = verdict.runs.iter().filter(|run| run.role.is_empty()).count();
     if others > 0 {
@@ -184,7 +185,7 @@ fn in_words(clause: &Clause) -> String {
 /// The last two folders of a run's path.
 fn short_name(run: &VerdictRun) -> String {
     let parts: Vec<_> = run.dir.components().rev().take(2).collect();
-    parts.iter().rev().map(|p| p.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    parts.iter().rev().map(|p| shown(p.as_ref())).collect::<Vec<_>>().join("/")
 }
 
 fn as_json(verdict: &Verdict) -> serde_json::Value {

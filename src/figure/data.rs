@@ -2,6 +2,7 @@
 //! comes from.
 
 use super::FigureError;
+use crate::escape::escaped;
 use super::origin::Origin;
 
 /// What a figure plots, one row per plotted value.
@@ -88,7 +89,7 @@ impl Value {
 
     fn written(&self, decimals: usize) -> String {
         match self {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) => escaped(text).into_owned(),
             Value::Number(number) if number.is_finite() => format!("{number:.decimals$}"),
             Value::Number(_) | Value::Unknown => String::new(),
         }

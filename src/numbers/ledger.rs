@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::outputs::{OutputFile, table_files};
+use crate::analysis::output_names::OutputNames;
+use crate::analysis::outputs::{DERIVED, OutputFile, table_files};
 use crate::setup::yaml::{self, ConfigError};
 use crate::table::Table;
 
@@ -159,6 +160,20 @@ impl Books {
             }
         }
         Ok(Self { numbers, tables, number_bindings, table_bindings, tolerances, settings })
+    }
+
+    /// Takes the names of the published tables among a project's outputs.
+    ///
+    /// # Errors
+    /// One that is no name, or that something else has.
+    pub fn claim_names(&self, mut among: OutputNames) -> Result<(), ConfigError> {
+        for table in &self.tables {
+            let maker = format!("published table {}", table.id);
+            among
+                .claim(Path::new(DERIVED), &table.file_stem(), maker)
+                .map_err(|e| ConfigError::new(Path::new(PUBLISHED_TABLES), e.to_string()))?;
+        }
+        Ok(())
     }
 
     /// The ledger over derived tables; `names` are what runs are called in the campaign.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::escape::{escaped, shown};
+
 use super::ledger::Status;
 use super::{Entry, Manifest, PUBLISHED, TableEntry};
 
@@ -26,12 +28,12 @@ pub fn render(manifest: &Manifest) -> String {
             analysis.name, analysis.title
         );
         for config in &analysis.configs {
-            let _ = writeln!(out, "- `{}` `{}`", config.path.display(), config.sha256);
+            let _ = writeln!(out, "- `{}` `{}`", shown(&config.path), config.sha256);
         }
         if !analysis.not_used.is_empty() {
             out.push_str("\nNamed, but not usable:\n\n");
             for why in &analysis.not_used {
-                let _ = writeln!(out, "- {why}");
+                let _ = writeln!(out, "- {}", escaped(why));
             }
         }
         outputs(&mut out, manifest, &analysis.name);
@@ -43,7 +45,7 @@ pub fn render(manifest: &Manifest) -> String {
     }
     out.push_str("\n## Sources\n\n| # | file | SHA-256 |\n|---|---|---|\n");
     for (i, source) in manifest.sources.iter().enumerate() {
-        let _ = writeln!(out, "| {i} | `{}` | `{}` |", source.path.display(), source.sha256);
+        let _ = writeln!(out, "| {i} | `{}` | `{}` |", shown(&source.path), source.sha256);
     }
     out
 }
@@ -100,7 +102,7 @@ fn ledger(out: &mut String, manifest: &Manifest) {
     }
     out.push_str("\nComputed from:\n\n| # | file | SHA-256 |\n|---|---|---|\n");
     for (i, file) in manifest.ledger_files.iter().enumerate() {
-        let _ = writeln!(out, "| {i} | `{}` | `{}` |", file.path.display(), file.sha256);
+        let _ = writeln!(out, "| {i} | `{}` | `{}` |", shown(&file.path), file.sha256);
     }
 }
 
@@ -143,7 +145,7 @@ fn outputs(out: &mut String, manifest: &Manifest, analysis: &str) {
         let _ = writeln!(
             out,
             "| `{}` | `{}` | {} |",
-            output.path.display(),
+            shown(&output.path),
             output.sha256,
             ranges(&output.sources)
         );
@@ -167,9 +169,9 @@ fn rows(out: &mut String, manifest: &Manifest, analysis: &str) {
                 last = next;
             }
             let row = if std::ptr::eq(first, last) {
-                format!("`{}`", first.row)
+                format!("`{}`", escaped(&first.row))
             } else {
-                format!("`{}` to `{}`", first.row, last.row)
+                format!("`{}` to `{}`", escaped(&first.row), escaped(&last.row))
             };
             let _ = writeln!(out, "| {} | {row} | {} |", table.name, ranges(&first.sources));
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::object::{Commit, Id, Kind, Object};
 use super::proof::FILE_NAME;
 use super::{Jobs, Proof, Push, Repository, RepositoryError, TagRef, Verdict, time};
+use crate::files::{Temporary, folder_of};
 use crate::hash::sha256_hex;
 
 /// How far back from a pushed commit the registered one is looked for.
@@ -67,14 +68,11 @@ pub fn export(
     if dir.exists() {
         return Err(write(dir, std::io::Error::other("already there")));
     }
-    let mut beside = dir.as_os_str().to_owned();
-    beside.push(".tmp");
-    let beside = PathBuf::from(beside);
-    let written = copied.write(&proof, &beside).and_then(|()| fs::rename(&beside, dir));
-    written.map_err(|error| {
-        let _ = fs::remove_dir_all(&beside);
-        write(dir, error)
-    })?;
+    let written = Temporary::folder(folder_of(dir)).and_then(|beside| {
+        copied.write(&proof, beside.path())?;
+        beside.rename_to(dir)
+    });
+    written.map_err(|error| write(dir, error))?;
     Ok(proof)
 }
 
@@ -183,10 +181,7 @@ impl Copied<'_> {
 
     fn write(&self, proof: &Proof, dir: &Path) -> std::io::Result<()> {
         let objects = dir.join("objects");
-        if dir.exists() {
-            fs::remove_dir_all(dir)?;
-        }
-        fs::create_dir_all(&objects)?;
+        fs::create_dir(&objects)?;
         for (id, object) in &self.objects {
             fs::write(objects.join(id.to_string()), object.framed())?;
         }

@@ -36,9 +36,19 @@ pub fn find_runs_by<P: AsRef<Path>>(paths: &[P], layouts: &[Arc<Layout>]) -> Fou
     // A run reached again through a link is still one run.
     let mut seen = BTreeSet::new();
     found.runs.retain(|dir| seen.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())));
+    refuse_names_without_text(&mut found);
     found.problems.sort();
     found.problems.dedup();
     found
+}
+
+/// A run is known by its path in every output, and an output is UTF-8.
+fn refuse_names_without_text(found: &mut Found) {
+    let is_text = |dir: &PathBuf| dir.to_str().is_some();
+    let message = "its name is not UTF-8, so no output could say which run it is: rename it";
+    let nameless = found.runs.iter().filter(|dir| !is_text(dir));
+    found.problems.extend(nameless.map(|dir| Problem::new(dir, message)));
+    found.runs.retain(is_text);
 }
 
 fn look_under(path: &Path, layouts: &[Arc<Layout>], found: &mut Found) {

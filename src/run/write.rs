@@ -1,7 +1,7 @@
 //! Writing a run directory: beside its place, then renamed into it, so that
 //! nobody ever sees half a run.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
 use super::Kind;
 use super::load::Run;
 use super::turns::TurnStatus;
+use crate::files::{Temporary, folder_of};
 pub use crate::setup::campaign::TableFormat;
 
 /// A run that could not be written.
@@ -57,30 +58,17 @@ pub fn write_with(
     format: TableFormat,
     beside_tables: &[(&str, &str)],
 ) -> Result<(), WriteError> {
-    let fail = |path: &Path, message: String| WriteError { path: path.into(), message };
+    let fail = |message: String| WriteError { path: dir.into(), message };
+    let is_there = || fail("already there; a run is never overwritten".into());
     if dir.exists() {
-        return Err(fail(dir, "already there; a run is never overwritten".into()));
+        return Err(is_there());
     }
-    let mut beside = dir.as_os_str().to_owned();
-    beside.push(".tmp");
-    let beside = PathBuf::from(beside);
-    let cannot = |e: io::Error| fail(dir, format!("cannot write: {e}"));
-    fs::create_dir_all(&beside).map_err(cannot)?;
-    // Held until this writer is done or dies. A file system that cannot lock is used as it is.
-    let lock = File::open(&beside).map_err(cannot)?;
-    if let Err(TryLockError::WouldBlock) = lock.try_lock() {
-        return Err(fail(dir, "another process is writing this run".into()));
-    }
-    if dir.exists() {
-        // Another process was faster, and this one's folder is empty.
-        let _ = fs::remove_dir(&beside);
-        return Err(fail(dir, "already there; a run is never overwritten".into()));
-    }
-    let written = write_all(run, &beside, format, beside_tables);
-    written.and_then(|()| fs::rename(&beside, dir)).map_err(|e| {
-        let _ = fs::remove_dir_all(&beside);
-        cannot(e)
-    })
+    let written = Temporary::folder(folder_of(dir)).and_then(|beside| {
+        write_all(run, beside.path(), format, beside_tables)?;
+        beside.rename_to(dir)
+    });
+    // Another process may have been faster.
+    written.map_err(|e| if dir.exists() { is_there() } else { fail(format!("cannot write: {e}")) })
 }
 
 fn write_all(
@@ -89,10 +77,6 @@ fn write_all(
     format: TableFormat,
     beside_tables: &[(&str, &str)],
 ) -> io::Result<()> {
-    // What a killed writer left.
-    for entry in fs::read_dir(dir)? {
-        fs::remove_file(entry?.path())?;
-    }
     for table in tables(run) {
         let path = dir.join(format!("{}.{}", table.name, format.ending()));
         write_table(&table, &path, format)?;
@@ -103,6 +87,16 @@ fn write_all(
     // Last: a directory without it is no run.
     let meta = serde_json::to_string_pretty(&run.meta)?;
     fs::write(dir.join("meta.json"), meta + "\n")
+}
+
+/// Whether a written run may hold a file of this name.
+pub fn is_written(name: &str) -> bool {
+    let of_table = |table: &str| {
+        let ending = name.strip_prefix(table).and_then(|rest| rest.strip_prefix('.'));
+        ending.is_some_and(|ending| super::load::ENDINGS.contains(&ending))
+    };
+    ["config.yaml", "meta.json"].contains(&name)
+        || ["turns", "sessions", "plan", "engine", "gate"].into_iter().any(of_table)
 }
 
 fn tables(run: &Run) -> Vec<Table<'_>> {

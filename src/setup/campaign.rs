@@ -9,8 +9,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::configs::check_name;
 use super::yaml::{self, ConfigError};
 use super::{Arm, Cell, Scheduling};
+use crate::name::PlainName;
 
 /// A campaign as `configs/campaigns/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,10 +124,11 @@ impl Campaign {
     /// Reads and checks a campaign file.
     ///
     /// # Errors
-    /// As [`yaml::load`]; a test that lists nothing, an open arm without a rate,
+    /// As [`yaml::load`]; a name that is not the file's stem, a test that lists nothing, an open arm without a rate,
     /// a closed one with rates, an arm that makes no sense, two runs of one name.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let campaign: Self = yaml::load(path)?;
+        check_name(path, &campaign.name)?;
         campaign.check().map_err(|message| ConfigError::new(path, message))?;
         Ok(campaign)
     }
@@ -180,6 +183,8 @@ impl Test {
         if self.test.is_empty() || !self.test.chars().all(plain) {
             return Err("test: expected a name of letters, digits, '-' and '.'".into());
         }
+        PlainName::new(&self.test).map_err(|e| format!("test: {e}"))?;
+        PlainName::new(&self.cell).map_err(|e| format!("cell: {e}"))?;
         if self.arms.is_empty() || self.seeds.is_empty() || self.repeats == 0 {
             return Err("expected at least one arm, one seed and one repeat".into());
         }

@@ -9,6 +9,7 @@ use super::registration::{RegistrationFile, Test};
 use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
 use crate::hash::sha256_hex;
+use crate::name::PlainName;
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
@@ -119,14 +120,21 @@ pub(super) fn each<T>(
     let mut found = BTreeMap::new();
     for path in yaml_files(dir)? {
         let item = load(&path)?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if *name(&item) != stem {
-            let message = format!("name: expected {stem}, the file's stem, found {}", name(&item));
-            return Err(ConfigError::new(&path, message));
-        }
-        found.insert(stem, item);
+        check_name(&path, name(&item))?;
+        found.insert(name(&item).clone(), item);
     }
     Ok(found)
+}
+
+/// Checks the name that a file states: a plain one, and the file's stem.
+pub fn check_name(path: &Path, name: &str) -> Result<(), ConfigError> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    if name != stem {
+        let message = format!("name: expected {stem}, the file's stem, found {name}");
+        return Err(ConfigError::new(path, message));
+    }
+    PlainName::new(name).map_err(|e| ConfigError::new(path, format!("name: {e}")))?;
+    Ok(())
 }
 
 /// The `.yaml` files of a directory, sorted; none when it is not there.

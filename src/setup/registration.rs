@@ -201,6 +201,13 @@ impl Registration {
         if let Some(rate) = self.rates.iter().find(|r| **r <= 0.0) {
             return Err(format!("rates: expected positive multiples of lambda_ref, found {rate}"));
         }
+        if let Some(twice) = inputs::first_twice(self.seeds.iter().copied()) {
+            return Err(format!("seeds: {twice} is there twice"));
+        }
+        // Positive numbers are in the order of their bits.
+        if let Some(twice) = inputs::first_twice(self.rates.iter().map(|r| r.to_bits())) {
+            return Err(format!("rates: {} is there twice", f64::from_bits(twice)));
+        }
         if rule.seeds_at_least < rule.seeds_passing {
             return Err("rule.seeds_at_least: expected at least seeds_passing".into());
         }

@@ -14,8 +14,10 @@ use std::thread;
 
 use super::directory::{Label, config_yaml, to_run};
 use super::{Options, RunSpec, SimError, plan_of, simulate};
+use crate::escape::shown;
+use crate::files::{Temporary, folder_of};
 use crate::run::RegistrationRef;
-use crate::run::write::{TableFormat, WriteError, write_with};
+use crate::run::write::{TableFormat, WriteError, is_written, write_with};
 use crate::setup::campaign::PlannedRun;
 use crate::setup::{Campaign, Configs};
 
@@ -209,17 +211,31 @@ impl Job<'_> {
         Ok(write_with(&run, &dir, format, &[("config.yaml", &config)])?)
     }
 
-    /// Removes what is in the run's place under `out`.
+    /// Removes the run that is in this one's place under `out`.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// It cannot be removed, or it holds what no run does: somebody else's files stay.
     pub fn clear(&self, out: &Path) -> Result<(), MakeError> {
         let path = out.join(&self.dir);
-        // Renamed first, so that no half-removed run is ever taken for one.
-        let mut aside = path.clone().into_os_string();
-        aside.push(".old.tmp");
-        fs::rename(&path, &aside)
-            .and_then(|()| fs::remove_dir_all(&aside))
-            .map_err(|source| MakeError::Place { path, source })
+        let cleared = only_of_a_run(&path).and_then(|()| {
+            // Renamed first, so that no half-removed run is ever taken for one.
+            let aside = Temporary::folder(folder_of(&path))?;
+            fs::rename(&path, aside.path().join("run"))?;
+            aside.remove()
+        });
+        cleared.map_err(|source| MakeError::Place { path, source })
     }
+}
+
+/// Whether a folder holds only what a written run does.
+fn only_of_a_run(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let is_file = entry.file_type()?.is_file();
+        if !is_file || !entry.file_name().to_str().is_some_and(is_written) {
+            let message = format!("{} is no file of a run: move it away", shown(&entry.path()));
+            return Err(io::Error::other(message));
+        }
+    }
+    Ok(())
 }

@@ -133,6 +133,19 @@ fn a_damaged_object_is_an_error_and_no_proof() {
 }
 
 #[test]
+fn a_proof_is_made_beside_whatever_else_lies_there() {
+    let project = Project::new();
+    project.write("proof.tmp/notes", "kept");
+    let repository = Repository::open(project.dir()).expect("a repository");
+    export(&repository, &request(), &project.path("proof")).expect("a proof");
+    assert!(project.path("proof/proof.yaml").is_file());
+    assert_eq!(fs::read_to_string(project.path("proof.tmp/notes")).ok().as_deref(), Some("kept"));
+    let mine = fs::read_dir(project.dir()).expect("readable").flatten();
+    let left = mine.filter(|e| e.file_name().to_string_lossy().starts_with(".trapcheck-")).count();
+    assert_eq!(left, 0);
+}
+
+#[test]
 fn a_damaged_pack_is_an_error_wherever_it_is_damaged() {
     let project = with_versions();
     project.git(&["gc", "--quiet", "--aggressive", "--prune=now"]);

@@ -36,12 +36,12 @@ pub fn run(id: &str, manifest: &Manifest) -> anyhow::Result<ExitCode> {
 }
 
 fn explained(entry: &Entry, manifest: &Manifest) -> anyhow::Result<String> {
-    let mut out = format!("{}\n  {}\n", entry.id, entry.statement);
+    let mut out = output::lines([entry.id.clone(), format!("  {}", entry.statement)]);
     let unit = if entry.unit.is_empty() { String::new() } else { format!(" {}", entry.unit) };
     let ours = if entry.ours.is_empty() { "nothing" } else { &entry.ours };
     let mut line = |what: &str, text: &str| {
         if !text.is_empty() {
-            out += &format!("  {what:<14} {text}\n");
+            out += &output::lines([format!("  {what:<14} {text}")]);
         }
     };
     line("where", &entry.place);

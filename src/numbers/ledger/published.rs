@@ -177,6 +177,13 @@ pub struct PublishedTable {
     pub rows: Vec<Vec<(String, Value)>>,
 }
 
+impl PublishedTable {
+    /// What the table beside ours is called.
+    pub fn file_stem(&self) -> String {
+        self.id.replace('.', "_")
+    }
+}
+
 /// Reads the published tables.
 ///
 /// # Errors

@@ -301,7 +301,7 @@ fn one_below_another(
         }
     }
     let title = title(table, "published and ours, a field per line");
-    Table { name: table.id.replace('.', "_"), title, columns, rows: out }
+    Table { name: table.file_stem(), title, columns, rows: out }
 }
 
 fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
@@ -363,7 +363,7 @@ fn side_by_side(
         });
     }
     Table {
-        name: table.id.replace('.', "_"),
+        name: table.file_stem(),
         title: title(table, "published, and ours under it"),
         columns,
         rows: out,

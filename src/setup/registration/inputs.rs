@@ -118,6 +118,14 @@ impl Default for FillThresholds {
     }
 }
 
+/// The smallest value that is there more than once.
+pub(super) fn first_twice<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut sorted: Vec<T> = values.into_iter().collect();
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).position(|pair| pair[0] == pair[1])?;
+    sorted.into_iter().nth(twice)
+}
+
 impl FillInputs {
     /// Reads and checks an inputs file.
     ///
@@ -143,11 +151,50 @@ impl FillInputs {
         if let Some(x) = positive.into_iter().find(|x| *x <= 0.0) {
             return Err(format!("expected positive rates, found {x}"));
         }
-        let mut populations: Vec<u64> = self.curve.iter().map(|p| p.n).collect();
-        populations.sort_unstable();
-        if let Some(twice) = populations.windows(2).find(|w| w[0] == w[1]) {
-            return Err(format!("curve: n = {} is there twice", twice[0]));
+        if let Some(twice) = first_twice(self.curve.iter().map(|p| p.n)) {
+            return Err(format!("curve: n = {twice} is there twice"));
+        }
+        if let Some(twice) = first_twice(self.seeds.iter().copied()) {
+            return Err(format!("seeds: {twice} is there twice"));
+        }
+        if self.edge.monotone
+            && let (Some(stable), Some(unstable)) =
+                (self.edge.largest_stable, self.edge.first_unstable)
+            && stable >= unstable
+        {
+            return Err(format!(
+                "edge: largest_stable {stable} is not below first_unstable {unstable} \
+                 (say monotone: false where a stable rate lies above an unstable one)"
+            ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(edge: &str, seeds: &str) -> Result<(), String> {
+        let text = format!("cell: c\nlambda_ref_per_s: 0.1\nedge: {edge}\nseeds: {seeds}\n");
+        yaml::parse::<FillInputs>(Path::new("x.yaml"), &text).unwrap().check()
+    }
+
+    #[test]
+    fn a_seed_that_is_there_twice_is_named() {
+        let edge = "{largest_stable: 2.0, first_unstable: 2.5}";
+        assert_eq!(check(edge, "[0, 1, 2]"), Ok(()));
+        assert_eq!(check(edge, "[0, 0, 0]").unwrap_err(), "seeds: 0 is there twice");
+        assert_eq!(check(edge, "[3, 1, 3]").unwrap_err(), "seeds: 3 is there twice");
+    }
+
+    #[test]
+    fn a_stable_rate_above_an_unstable_one_must_be_said_to_be_there() {
+        let edge = "{largest_stable: 3.0, first_unstable: 2.5";
+        let why = check(&format!("{edge}}}"), "[0]").unwrap_err();
+        assert!(why.starts_with("edge: largest_stable 3 is not below first_unstable 2.5"), "{why}");
+        assert_eq!(check(&format!("{edge}, monotone: false}}"), "[0]"), Ok(()));
+        let equal = check("{largest_stable: 2.5, first_unstable: 2.5}", "[0]");
+        assert!(equal.unwrap_err().contains("is not below"));
     }
 }
