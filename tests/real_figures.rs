@@ -38,7 +38,7 @@ fn specs() -> impl Iterator<Item = (&'static FigureSpec, &'static [ScoredRun])> 
 }
 
 fn spec(name: &str) -> (&'static FigureSpec, &'static [ScoredRun]) {
-    specs().find(|(spec, _)| spec.name == name).unwrap()
+    specs().find(|(spec, _)| *spec.name == *name).unwrap()
 }
 
 fn drawn(spec: &FigureSpec, runs: &[ScoredRun]) -> Figure {
