@@ -16,12 +16,10 @@ pub use parquet::THREAD as PARQUET_THREAD;
 
 use super::problem::Problem;
 use super::source::{Bytes, Packing};
+use crate::limits;
 
 /// A file with more problems than this is not read further.
 const MOST_PROBLEMS: usize = 1000;
-
-/// The largest count: every whole number up to here is exact as a float too.
-const LARGEST_COUNT: u64 = 9_000_000_000_000_000;
 
 /// Ends a message about a value that is not in the file as it is quoted.
 const CONVERTED: &str = " after conversion by the layout";
@@ -93,6 +91,11 @@ impl Texts {
     fn push(&mut self, text: &str) {
         self.bytes.push_str(text);
         self.ends.push(self.bytes.len());
+    }
+
+    /// Whether there is room for more, within what a table may hold.
+    fn has_room(&self) -> bool {
+        self.bytes.len() as u64 <= limits::FILE_BYTES
     }
 
     /// The text of row `i`.
@@ -223,8 +226,9 @@ pub fn parse_number(value: &[u8]) -> Result<f64, String> {
 
 pub fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
+    let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
     if let Some(count) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
-        return if count <= LARGEST_COUNT { Ok(count) } else { Err(wrong()) };
+        return if count <= limits::COUNT { Ok(count) } else { Err(too_large()) };
     }
     // Data frames with unknown values write whole numbers as 192.0.
     count_from_float(parse_number(value).map_err(|_| wrong())?).ok_or_else(wrong)
@@ -232,7 +236,7 @@ pub fn parse_count(value: &[u8]) -> Result<u64, String> {
 
 /// Whole, not negative, and small enough to be exact.
 fn count_from_float(x: f64) -> Option<u64> {
-    (x >= 0.0 && x.fract() == 0.0 && x <= LARGEST_COUNT as f64).then_some(x as u64)
+    (x >= 0.0 && x.fract() == 0.0 && x <= limits::COUNT as f64).then_some(x as u64)
 }
 
 /// Where a field's values are.

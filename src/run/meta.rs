@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
 use super::source::Bytes;
+use crate::limits;
+use crate::reading::Bounded;
 
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
-
-/// A year: no run is longer, and bins over a nonsense length would fill the memory.
-const LONGEST_S: f64 = 366.0 * 86_400.0;
 
 /// `meta.json` of a run. Keys it does not know are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -242,7 +241,7 @@ impl Meta {
         for (name, x) in [("duration_s", self.duration_s), ("horizon_s", self.horizon_s)] {
             expect(x > 0.0, name, format!("expected a positive number of seconds, found {x}"));
             let message = format!("{x} s is over a year: expected seconds");
-            expect(x < LONGEST_S, name, message);
+            expect(x < limits::RUN_S, name, message);
         }
         if let (Some(start), Some(end)) = (self.start_unix, self.end_unix) {
             let message = format!("{end} lies before start_unix {start}");
@@ -272,12 +271,10 @@ impl Meta {
 
 /// The whole unpacked text.
 fn text_of(bytes: &Bytes) -> Result<Vec<u8>, Vec<Problem>> {
-    let mut text = Vec::with_capacity(bytes.raw.len());
-    bytes
-        .text()
-        .map_err(|p| vec![p])?
+    let mut text = Vec::new();
+    Bounded::new(bytes.text().map_err(|p| vec![p])?, limits::TEXT_BYTES)
         .read_to_end(&mut text)
-        .map_err(|e| vec![Problem::new(&bytes.path, format!("cut off or damaged: {e}"))])?;
+        .map_err(|e| vec![bytes.broken(&e)])?;
     Ok(text)
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
 use super::{Arm, Cell, Scheduling};
+use crate::limits;
 
 /// A campaign as `configs/campaigns/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -148,6 +149,10 @@ impl Campaign {
         for (i, test) in self.tests.iter().enumerate() {
             test.check().map_err(|m| format!("tests[{i}] ({}, {}): {m}", test.test, test.cell))?;
         }
+        let runs = self.tests.iter().fold(0, |sum: u64, test| sum.saturating_add(test.count()));
+        if runs > limits::RUNS as u64 {
+            return Err(format!("tests: {runs} runs; expected at most {}", limits::RUNS));
+        }
         let mut ids = BTreeSet::new();
         match self.runs().into_iter().find(|run| !ids.insert(run.id.clone())) {
             Some(run) => Err(format!("tests: two runs are called {}", run.id)),
@@ -199,6 +204,12 @@ impl Test {
             }
         }
         Ok(())
+    }
+
+    /// How many runs it lists.
+    fn count(&self) -> u64 {
+        let of = [self.arms.len(), self.multiples.len().max(1), self.seeds.len()];
+        of.iter().fold(u64::from(self.repeats), |all, n| all.saturating_mul(*n as u64))
     }
 
     fn runs<'a>(&'a self, campaign: &'a Campaign) -> impl Iterator<Item = PlannedRun<'a>> + 'a {

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
-use crate::hash::sha256_hex;
 
 pub use filled::Filled;
 pub use test::Test;
@@ -157,12 +156,9 @@ impl RegistrationFile {
     /// # Errors
     /// As [`yaml::load`], and when a value makes no sense.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let bytes =
-            std::fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| ConfigError::new(path, "not UTF-8"))?;
-        let registration: Registration = yaml::parse(path, text)?;
+        let (registration, sha256): (Registration, _) = yaml::load_hashed(path)?;
         registration.check().map_err(|message| ConfigError::new(path, message))?;
-        Ok(Self { path: path.into(), sha256: sha256_hex(&bytes), registration })
+        Ok(Self { path: path.into(), sha256, registration })
     }
 }
 
