@@ -34,11 +34,14 @@ pub const PARQUET_FOOTER_BYTES: u64 = 256 << 10;
 /// table leaves 64 bits.
 pub const COUNT: u64 = 4_000_000_000_000;
 
-/// The longest run, s: a year.
-pub const RUN_S: f64 = 366.0 * 86_400.0;
+/// The longest run, s: 31 days. A duration in ms is longer.
+pub const RUN_S: f64 = 31.0 * 86_400.0;
 
-/// Bins of a run.
-pub const BINS: f64 = 1e6;
+/// Bins of a run that is as long as its protocol says.
+pub const BINS: f64 = 50_000.0;
+
+/// The shortest step that a rule looks at a run by, s.
+pub const STEP_S: f64 = 0.1;
 
 /// Turns of a session.
 pub const TURNS: usize = 10_000;
@@ -84,6 +87,7 @@ mod tests {
             ("count", grouped(COUNT)),
             ("length of a run", format!("{} s", grouped(RUN_S as u64))),
             ("bins of a run", grouped(BINS as u64)),
+            ("step of a rule", format!("{STEP_S} s at least")),
             ("turns of a session", grouped(TURNS as u64)),
             ("turns of a plan", grouped(ROWS as u64)),
             ("prompt and output of a turn", format!("{} tokens", grouped(TURN_TOKENS))),

@@ -155,8 +155,20 @@ pub enum PlanError {
         /// Of their turns.
         turns: f64,
     },
+    /// A tool call that outlasts every run.
+    #[error(
+        "{kind} session {session}: a tool call of {tool_s:?} s is over 31 days: check tool_time"
+    )]
+    ToolTooLong {
+        /// Kind of the session.
+        kind: Kind,
+        /// Its number.
+        session: u32,
+        /// Seconds drawn.
+        tool_s: f64,
+    },
     /// A run longer than any.
-    #[error("horizon: {horizon_s} s is over a year: expected seconds")]
+    #[error("horizon: {horizon_s:?} s is over 31 days: expected seconds")]
     TooLong {
         /// Asked for.
         horizon_s: f64,
@@ -186,11 +198,22 @@ impl Plan {
             }
         };
         let plan = Self { seed, sessions };
-        let (sessions, turns) = (plan.sessions.len() as f64, plan.turns());
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// What was drawn must fit the tables and the clock of a run.
+    fn check(&self) -> Result<(), PlanError> {
+        let (sessions, turns) = (self.sessions.len() as f64, self.turns());
         if turns > limits::ROWS {
             return Err(PlanError::TooMany { sessions, turns: turns as f64 });
         }
-        Ok(plan)
+        let too_long = |tool_s: &&f64| !(**tool_s < limits::RUN_S);
+        let one = |s: &PlannedSession| {
+            let tool_s = *s.tool_s.iter().find(too_long)?;
+            Some(PlanError::ToolTooLong { kind: s.kind, session: s.session, tool_s })
+        };
+        self.sessions.iter().find_map(one).map_or(Ok(()), Err)
     }
 
     /// Turns of all its sessions.

@@ -51,7 +51,7 @@ pub fn at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let size = file.metadata()?.len();
     if size > most {
-        return Err(too_large(&size_of(size), most));
+        return Err(too_large(&format!("found {}", size_of(size)), most));
     }
     let mut bytes = Vec::with_capacity(size as usize);
     Bounded::new(file, most).read_to_end(&mut bytes)?;
@@ -162,7 +162,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("sparse");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        assert_eq!(why(&path), "too large: expected at most 512 MiB, 1048576 MiB");
+        assert_eq!(why(&path), "too large: expected at most 512 MiB, found 1048576 MiB");
     }
 
     #[test]

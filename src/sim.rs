@@ -273,7 +273,7 @@ fn check_setup(spec: &RunSpec<'_>) -> Result<(), SimError> {
         Ok(())
     } else {
         Err(format!(
-            "a run of {horizon_s} s sampled every {} s; expected between 1 and {most} samples",
+            "a run of {horizon_s} s sampled every {:?} s; expected between 1 and {most} samples",
             spec.options.sample_s
         ))
     };

@@ -26,7 +26,7 @@ pub enum ArmError {
         arm: &'static str,
     },
     /// A gate that looks more often than a run can mean.
-    #[error("{arm}: tick_s: {tick_s} s makes more than {limit} ticks of the run")]
+    #[error("{arm}: tick_s: {tick_s:?} s makes more than {limit} ticks of the run")]
     TooManyTicks {
         /// The arm's name.
         arm: &'static str,

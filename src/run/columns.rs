@@ -156,6 +156,17 @@ impl Columns {
         &found.unwrap_or_else(|| unreachable!("{name} is in the schema")).1
     }
 
+    /// Whether a file has so many problems that it is not read further, which is then one more:
+    /// a row in millions may have several.
+    pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
+        let many = problems.len() > MOST_PROBLEMS;
+        if many {
+            problems.sort();
+            problems.push(Problem::new(&self.file, "not read further: too many problems"));
+        }
+        many
+    }
+
     /// An error at row `i` of this table.
     pub fn problem(&self, i: usize, column: &str, message: impl Into<String>) -> Problem {
         Problem::at(&self.file, self.lines[i], label(&self.labels, column), message)

@@ -47,7 +47,8 @@ fn look_under(path: &Path, layouts: &[Arc<Layout>], found: &mut Found) {
     // Neither hidden folders nor runs that are being written, whatever ended their writer.
     for entry in reading::walk(path) {
         match entry {
-            Ok(entry) if entry.file_type().is_file() => {
+            // A meta.json that is a pipe or a device is a run's all the same, and named there.
+            Ok(entry) if !entry.file_type().is_dir() => {
                 let Some(parent) = entry.path().parent() else { continue };
                 match entry.file_name().to_str() {
                     Some("meta.json") => found.runs.push(parent.into()),

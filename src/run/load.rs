@@ -151,7 +151,7 @@ impl Loader<'_> {
         }
         self.complete(&mut meta.counts, check::rows_counted(&sessions, &turns));
         let config = self.dir.join("config.yaml");
-        if config.is_file() {
+        if config.exists() {
             self.open(&config).map_err(|p| vec![p])?;
         }
         let mut sources = std::mem::take(&mut self.sources);

@@ -12,6 +12,9 @@ use super::source::Bytes;
 use crate::limits;
 use crate::reading::Bounded;
 
+/// No run is longer, and bins over a nonsense length would fill the memory.
+const LONGEST_S: f64 = limits::RUN_S;
+
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
 
@@ -240,8 +243,8 @@ impl Meta {
         expect(self.pool_tokens > 0, "pool_tokens", "expected a positive number, found 0".into());
         for (name, x) in [("duration_s", self.duration_s), ("horizon_s", self.horizon_s)] {
             expect(x > 0.0, name, format!("expected a positive number of seconds, found {x}"));
-            let message = format!("{x} s is over a year: expected seconds");
-            expect(x < limits::RUN_S, name, message);
+            let message = format!("{x} s is over 31 days: expected seconds");
+            expect(x < LONGEST_S, name, message);
         }
         if let (Some(start), Some(end)) = (self.start_unix, self.end_unix) {
             let message = format!("{end} lies before start_unix {start}");

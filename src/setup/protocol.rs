@@ -207,12 +207,12 @@ impl Protocol {
             ("e0b.horizon_s", self.e0b.horizon_s),
         ];
         if let Some((name, x)) = ends.iter().find(|(_, x)| *x >= limits::RUN_S) {
-            return Err(format!("{name}: {x} s is over a year: expected seconds"));
+            return Err(format!("{name}: {x:?} s is over 31 days: expected seconds"));
         }
         for (name, warm_up) in [("closed", self.closed), ("e0a", self.e0a)] {
             if warm_up.warm_up_s < 0.0 {
                 let found = warm_up.warm_up_s;
-                return Err(format!("{name}.warm_up_s: expected at least 0 s, found {found}"));
+                return Err(format!("{name}.warm_up_s: expected at least 0 s, found {found:?}"));
             }
         }
         let Bins { backlog_s, hit_s, follow_up_s, gap_s } = self.bins;
@@ -226,7 +226,7 @@ impl Protocol {
         ];
         if let Some((name, x)) = widths.iter().find(|(_, x)| longest_s / x > limits::BINS) {
             return Err(format!(
-                "{name}: {x} s makes more than {} bins of a run of {longest_s} s",
+                "{name}: {x:?} s makes more than {} bins of a run of {longest_s} s",
                 limits::BINS
             ));
         }

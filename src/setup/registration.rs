@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
+use crate::limits;
 
 pub use filled::Filled;
 pub use test::Test;
@@ -186,6 +187,14 @@ impl Registration {
         ];
         if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
             return Err(format!("{name}: expected a positive number, found {x}"));
+        }
+        let step = match &self.test {
+            Test::Rescue(test) => Some(("test.tile_s", test.tile_s)),
+            Test::Mechanism(test) => Some(("test.every_s", test.every_s)),
+            _ => None,
+        };
+        if let Some((name, x)) = step.filter(|(_, x)| *x < limits::STEP_S) {
+            return Err(format!("{name}: expected at least {} s, found {x:?}", limits::STEP_S));
         }
         let filled = self.status != Status::Incomplete;
         if filled && self.cap.is_none() && self.test.needs_cap() {
