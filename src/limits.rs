@@ -19,7 +19,7 @@ pub const YAML_DEPTH: usize = 128;
 pub const KEPT_BYTES: u64 = 256 << 20;
 
 /// A row of a text table, bytes.
-pub const ROW_BYTES: u64 = 1 << 20;
+pub const ROW_BYTES: u64 = 16 << 20;
 
 /// Rows of a table, read or made; turns of a plan.
 pub const ROWS: usize = 2_000_000;

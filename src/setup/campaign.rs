@@ -357,6 +357,14 @@ mod tests {
     }
 
     #[test]
+    fn more_runs_than_anybody_makes_are_refused_before_they_are_listed() {
+        let text = format!(
+            "{ONE}arms: [{{ arm: burst }}], multiples: [1], seeds: [0], repeats: 4000000000 }}\n"
+        );
+        assert_eq!(parse(&text).unwrap_err(), "tests: 4000000000 runs; expected at most 100000");
+    }
+
+    #[test]
     fn every_cell_of_the_paper_is_there() {
         let configs = super::super::Configs::load(&root()).unwrap();
         assert_eq!(paper().check_cells(&configs.cells), Ok(()));

@@ -37,7 +37,7 @@ impl ConfigError {
             path: path.into(),
             line: location.as_ref().map(|l| l.line()),
             column: location.as_ref().map(|l| l.column()),
-            message: without_location(&error.to_string()),
+            message: shortened(without_location(&error.to_string())),
         }
     }
 }
@@ -56,6 +56,14 @@ fn without_location(message: &str) -> String {
     match message.rfind(" at line ") {
         Some(end) => message[..end].to_owned(),
         None => message.to_owned(),
+    }
+}
+
+/// The parser quotes a value whole, however long it is.
+fn shortened(message: String) -> String {
+    match message.char_indices().nth(400) {
+        Some((cut, _)) => format!("{}…", &message[..cut]),
+        None => message,
     }
 }
 

@@ -14,7 +14,8 @@ pub const STACK_BYTES: usize = 256 << 20;
 /// Bytes of the footer's length and the magic after it.
 const TAIL: usize = 8;
 
-/// Refuses a footer that is too large to be read without thought.
+/// Refuses a footer that is too large to be read without thought. One that is longer than
+/// its file is left to the reader, which says so.
 pub fn check_footer(raw: &[u8]) -> Result<(), String> {
     let Some((length, _)) = raw.last_chunk::<TAIL>().and_then(|tail| tail.split_first_chunk())
     else {
@@ -22,7 +23,7 @@ pub fn check_footer(raw: &[u8]) -> Result<(), String> {
     };
     let length = u32::from_le_bytes(*length);
     let most = limits::PARQUET_FOOTER_BYTES;
-    if u64::from(length) <= most {
+    if u64::from(length) <= most || length as usize > raw.len() {
         return Ok(());
     }
     Err(format!("its footer has {length} bytes; expected at most {} KiB", most >> 10))
