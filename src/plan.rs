@@ -208,7 +208,7 @@ impl Plan {
         if turns > limits::ROWS {
             return Err(PlanError::TooMany { sessions, turns: turns as f64 });
         }
-        let too_long = |tool_s: &&f64| !(**tool_s < limits::RUN_S);
+        let too_long = |tool_s: &&f64| tool_s.is_nan() || **tool_s >= limits::RUN_S;
         let one = |s: &PlannedSession| {
             let tool_s = *s.tool_s.iter().find(too_long)?;
             Some(PlanError::ToolTooLong { kind: s.kind, session: s.session, tool_s })
