@@ -59,7 +59,8 @@ fn a_pipe_or_a_device_where_a_file_is_expected_is_named() {
         Some(0)
     );
     pipe(&project.path("configs/cells/pipe.yaml"));
-    refused(&project, &inspect, "pipe.yaml: cannot read: expected a file, found a named pipe");
+    let score = ["score", "results/vllm-cpu"];
+    refused(&project, &score, "pipe.yaml: cannot read: expected a file, found a named pipe");
 }
 
 #[test]
@@ -136,10 +137,10 @@ fn a_yaml_file_that_stands_for_gigabytes_is_refused_with_its_name() {
     let cell = project.path("configs/cells/bomb.yaml");
     let aliases = format!("a: &a [{}]\nb: [{}]\n", "x, ".repeat(9999), "*a, ".repeat(99_999));
     fs::write(&cell, aliases).unwrap();
-    let inspect = ["inspect", "results/vllm-cpu"];
-    refused(&project, &inspect, "bomb.yaml: its aliases (*name) stand for more than 4 MiB");
+    let score = ["score", "results/vllm-cpu"];
+    refused(&project, &score, "bomb.yaml: its aliases (*name) stand for more than 4 MiB");
     fs::write(&cell, "{a: ".repeat(100_000)).unwrap();
-    refused(&project, &inspect, "bomb.yaml: line 1: nested more than 128 deep");
+    refused(&project, &score, "bomb.yaml: line 1: nested more than 128 deep");
     fs::write(&cell, "#".repeat(5 << 20)).unwrap();
-    refused(&project, &inspect, "bomb.yaml: cannot read: too large: expected at most 4 MiB");
+    refused(&project, &score, "bomb.yaml: cannot read: too large: expected at most 4 MiB");
 }
