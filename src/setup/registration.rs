@@ -188,12 +188,19 @@ impl Registration {
         if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
             return Err(format!("{name}: expected a positive number, found {x}"));
         }
-        let step = match &self.test {
-            Test::Rescue(test) => Some(("test.tile_s", test.tile_s)),
-            Test::Mechanism(test) => Some(("test.every_s", test.every_s)),
-            _ => None,
+        let steps = match &self.test {
+            Test::Rescue(test) => vec![("test.tile_s", test.tile_s)],
+            Test::Mechanism(test) => vec![
+                ("test.every_s", test.every_s),
+                ("test.detector_over_s", test.detector_over_s),
+                ("test.engine_over_s", test.engine_over_s),
+            ],
+            Test::Persistence(test) => {
+                vec![("test.window_s", test.window_s), ("test.step_s", test.step_s)]
+            }
+            _ => Vec::new(),
         };
-        if let Some((name, x)) = step.filter(|(_, x)| *x < limits::STEP_S) {
+        if let Some((name, x)) = steps.iter().find(|(_, x)| *x < limits::STEP_S) {
             return Err(format!("{name}: expected at least {} s, found {x:?}", limits::STEP_S));
         }
         let filled = self.status != Status::Incomplete;

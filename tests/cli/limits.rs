@@ -120,6 +120,21 @@ fn settings_that_no_memory_or_clock_holds_are_refused_with_their_file() {
 }
 
 #[test]
+fn a_rule_whose_steps_are_no_time_is_refused_with_its_file() {
+    for (file, from, to) in [
+        ("vllm-cpu-persistence.yaml", "step_s: 1", "step_s: 0"),
+        ("vllm-cpu-persistence.yaml", "window_s: 30", "window_s: -1"),
+        ("vllm-cpu-mechanism.yaml", "detector_over_s: 6", "detector_over_s: -1"),
+    ] {
+        let project = Project::copy();
+        replace(&project, &format!("configs/registrations/{file}"), from, to);
+        let words =
+            format!("{file}: test.{}: expected at least 0.1 s", from.split(':').next().unwrap());
+        refused(&project, &["score", "results/vllm-cpu"], &words);
+    }
+}
+
+#[test]
 fn a_gate_that_never_stops_ticking_is_refused() {
     let project = Project::copy();
     let campaign = "name: endless\ntests:\n- { test: t, place: p, cell: sglang-300k, multiples: [1], \
