@@ -14,6 +14,7 @@ pub mod sample;
 pub mod stream;
 pub mod text;
 
+use crate::limits;
 pub use crate::run::Kind;
 use crate::setup::Workload;
 use sample::SessionLaw;
@@ -22,9 +23,6 @@ use stream::{Purpose, Stream};
 /// Sessions/s covered by one stream of base arrivals. A rate above it stacks
 /// further streams on top, so that no rate is the largest one.
 const LAYER_RATE_PER_S: f64 = 0.25;
-
-/// More sessions than this are a mistake in a rate or a horizon, not a plan.
-const MAX_SESSIONS: f64 = 5e6;
 
 /// The sessions of a run, base sessions first, each kind in order of arrival.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,15 +144,34 @@ pub enum PlanError {
         /// sessions/s after.
         after_per_s: f64,
     },
-    /// More sessions than a run can mean.
+    /// More turns than a run can mean, or its tables hold.
     #[error(
-        "about {sessions:.0} sessions: the rate, the population, the burst or the horizon is too large (limit {limit:.0})"
+        "about {turns:.0} turns of {sessions:.0} sessions: the rate, the population, the burst or the horizon is too large (limit {} turns)",
+        limits::ROWS
     )]
     TooMany {
-        /// Expected number.
+        /// Expected number of sessions.
         sessions: f64,
-        /// The limit.
-        limit: f64,
+        /// Of their turns.
+        turns: f64,
+    },
+    /// A tool call that outlasts every run.
+    #[error(
+        "{kind} session {session}: a tool call of {tool_s:?} s is over 31 days: check tool_time"
+    )]
+    ToolTooLong {
+        /// Kind of the session.
+        kind: Kind,
+        /// Its number.
+        session: u32,
+        /// Seconds drawn.
+        tool_s: f64,
+    },
+    /// A run longer than any.
+    #[error("horizon: {horizon_s:?} s is over 31 days: expected seconds")]
+    TooLong {
+        /// Asked for.
+        horizon_s: f64,
     },
     /// A closed run without sessions.
     #[error("closed: expected at least one session")]
@@ -170,19 +187,38 @@ impl Plan {
         let law = SessionLaw::new(workload);
         let sessions = match arrivals {
             Arrivals::Closed { sessions: 0 } => return Err(PlanError::NoSessions),
-            Arrivals::Closed { sessions } if f64::from(*sessions) > MAX_SESSIONS => {
-                let sessions = f64::from(*sessions);
-                return Err(PlanError::TooMany { sessions, limit: MAX_SESSIONS });
-            }
             Arrivals::Closed { sessions } => {
+                law.check_turns_of(f64::from(*sessions))?;
                 (0..*sessions).map(|i| planned(&law, seed, Kind::Base, i, None)).collect()
             }
             Arrivals::Open(open) => {
                 open.check()?;
+                law.check_turns_of(open.expected_sessions())?;
                 open.draw(&law, seed)
             }
         };
-        Ok(Self { seed, sessions })
+        let plan = Self { seed, sessions };
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// What was drawn must fit the tables and the clock of a run.
+    fn check(&self) -> Result<(), PlanError> {
+        let (sessions, turns) = (self.sessions.len() as f64, self.turns());
+        if turns > limits::ROWS {
+            return Err(PlanError::TooMany { sessions, turns: turns as f64 });
+        }
+        let too_long = |tool_s: &&f64| tool_s.is_nan() || **tool_s >= limits::RUN_S;
+        let one = |s: &PlannedSession| {
+            let tool_s = *s.tool_s.iter().find(too_long)?;
+            Some(PlanError::ToolTooLong { kind: s.kind, session: s.session, tool_s })
+        };
+        self.sessions.iter().find_map(one).map_or(Ok(()), Err)
+    }
+
+    /// Turns of all its sessions.
+    pub fn turns(&self) -> usize {
+        self.sessions.iter().map(|session| session.tool_s.len() + 1).sum()
     }
 
     /// How many specs a closed run needs: its population and a replacement for
@@ -197,9 +233,8 @@ impl OpenArrivals {
     fn check(&self) -> Result<(), PlanError> {
         positive("rate_per_s", self.rate_per_s)?;
         positive("horizon_s", self.horizon_s)?;
-        let expected = self.rate_per_s * self.horizon_s;
-        if expected > MAX_SESSIONS {
-            return Err(PlanError::TooMany { sessions: expected, limit: MAX_SESSIONS });
+        if self.horizon_s >= limits::RUN_S {
+            return Err(PlanError::TooLong { horizon_s: self.horizon_s });
         }
         if let Some(cut) = self.cut {
             positive("cut.rate_per_s", cut.rate_per_s)?;
@@ -213,6 +248,12 @@ impl OpenArrivals {
             }
         }
         self.burst.map_or(Ok(()), |burst| burst.check(self.horizon_s))
+    }
+
+    /// Before a cut, of which none is so early that it matters to what can be drawn.
+    fn expected_sessions(&self) -> f64 {
+        let burst = self.burst.map_or(0.0, |burst| f64::from(burst.sessions));
+        self.rate_per_s * self.horizon_s + burst
     }
 
     fn draw(&self, law: &SessionLaw<'_>, seed: u64) -> Vec<PlannedSession> {
@@ -262,10 +303,6 @@ impl Burst {
     fn check(&self, horizon_s: f64) -> Result<(), PlanError> {
         if self.sessions == 0 {
             return Err(PlanError::EmptyBurst);
-        }
-        if f64::from(self.sessions) > MAX_SESSIONS {
-            let sessions = f64::from(self.sessions);
-            return Err(PlanError::TooMany { sessions, limit: MAX_SESSIONS });
         }
         positive("burst.length_s", self.length_s)?;
         let (start_s, end_s) = (self.start_s, self.start_s + self.length_s);

@@ -25,7 +25,7 @@ mod verify;
 
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use crate::reading;
 
 pub use proof::{Jobs, Proof, Push, TagRef};
 pub use repository::{Repository, RepositoryError};
@@ -78,7 +78,7 @@ impl Verdict {
 /// A place that cannot be read.
 pub fn find_proofs(dir: &Path) -> Result<Vec<PathBuf>, walkdir::Error> {
     let mut found = Vec::new();
-    for entry in WalkDir::new(dir).sort_by_file_name() {
+    for entry in reading::walk(dir) {
         let entry = entry?;
         if entry.file_name() == proof::FILE_NAME {
             found.extend(entry.path().parent().map(Path::to_owned));

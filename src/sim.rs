@@ -24,7 +24,8 @@ pub mod run;
 use crate::client::ClientError;
 use crate::client::arm::{self, ArmError};
 use crate::client::records::{ClientRun, GateEventKind, GateRecord, SessionRecord, TurnRecord};
-use crate::plan::{Plan, PlanError};
+use crate::limits;
+use crate::plan::{self, Plan, PlanError};
 use crate::run::EngineSample;
 use crate::setup::campaign::PlannedRun;
 use crate::setup::{Arm, Batching, Cell, Protocol, Scheduling, Workload};
@@ -32,9 +33,6 @@ use check::Violation;
 use costs::CostError;
 use engine::EngineSpec;
 use serde::Serialize;
-
-/// More engine samples than this are a mistake in a duration or an interval.
-const MOST_SAMPLES: f64 = 1e7;
 
 /// One run to simulate.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,6 +238,7 @@ fn engine_of(spec: &RunSpec<'_>) -> Result<EngineSpec, SimError> {
 
 fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, SimError> {
     let engine = engine_of(spec)?;
+    affordable(&plan, spec, &engine)?;
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
     let behaviour = arm::behaviour(spec.arm, horizon_s)?;
     let (client, samples) = run::drive(&run::Job {
@@ -269,15 +268,36 @@ fn check_setup(spec: &RunSpec<'_>) -> Result<(), SimError> {
     named("workload", &spec.workload.name, spec.workload.check())?;
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
     let samples = horizon_s / spec.options.sample_s;
-    let sampled = if samples > 0.0 && samples <= MOST_SAMPLES && horizon_s > 0.0 {
+    let most = limits::ROWS - 1;
+    let sampled = if samples > 0.0 && samples <= most as f64 && horizon_s > 0.0 {
         Ok(())
     } else {
         Err(format!(
-            "a run of {horizon_s} s sampled every {} s; expected between 1 and {MOST_SAMPLES} samples",
+            "a run of {horizon_s} s sampled every {:?} s; expected between 1 and {most} samples",
             spec.options.sample_s
         ))
     };
     named("protocol", &spec.protocol.name, sampled)
+}
+
+/// A run of more iterations than anybody waits for: by its tokens, or by its time.
+fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<(), SimError> {
+    let longest = plan.sessions.iter().map(plan::PlannedSession::turns).max().unwrap_or(0);
+    let prompt_tokens = spec.workload.prompt_tokens(longest as usize) as f64;
+    let of_a_turn =
+        prompt_tokens / engine.chunk_tokens as f64 + spec.workload.decoded_tokens as f64;
+    let by_tokens = plan.turns() as f64 * (1.0 + of_a_turn);
+    let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
+    let by_time = horizon_s / engine.costs.iteration_s(1, 0, 0);
+    if by_tokens.min(by_time) <= limits::ITERATIONS {
+        return Ok(());
+    }
+    let message = format!(
+        "about {:.0} iterations in {horizon_s} s: its costs or chunk_tokens are too small (limit {})",
+        by_tokens.min(by_time),
+        limits::ITERATIONS
+    );
+    Err(SimError::Setup { what: format!("cell {}", spec.cell.name), message })
 }
 
 /// Every session must fit an empty pool at its largest.

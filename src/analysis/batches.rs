@@ -160,7 +160,7 @@ impl RunsOrigin {
         if self.cells.is_empty() && self.arms.is_empty() {
             return true;
         }
-        let text = std::fs::read(dir.join("meta.json")).unwrap_or_default();
+        let text = crate::reading::bytes(dir.join("meta.json")).unwrap_or_default();
         let meta: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
         let is_one = |of: &[String], key: &str| {
             let word = meta.get(key).and_then(serde_json::Value::as_str);

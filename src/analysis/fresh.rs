@@ -101,12 +101,12 @@ impl Fresh {
         name: &str,
         inputs: impl FnOnce() -> Result<String, ConfigError>,
     ) -> Result<bool, ConfigError> {
-        let note = std::fs::read(self.place(name)).ok();
+        let note = crate::reading::bytes(self.place(name)).ok();
         let Some(note) = note.and_then(|text| serde_json::from_slice::<Note>(&text).ok()) else {
             return Ok(false);
         };
         let as_written = note.outputs.iter().all(|(path, sha256)| {
-            std::fs::read(path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
+            crate::reading::bytes(path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
         });
         Ok(as_written && note.inputs == inputs()?)
     }
@@ -126,7 +126,7 @@ impl Fresh {
         for (path, analysis) in &project.analyses {
             listing += &self.inputs(project, path, analysis)?;
         }
-        let settings = walkdir::WalkDir::new("configs").sort_by_file_name().into_iter().flatten();
+        let settings = crate::reading::walk(Path::new("configs")).flatten();
         let settings =
             settings.filter(|e| e.file_type().is_file()).map(walkdir::DirEntry::into_path);
         for file in Books::FILES.iter().map(PathBuf::from).chain(settings) {

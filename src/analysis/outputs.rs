@@ -337,8 +337,8 @@ impl<'a> Selected<'a> {
 /// # Errors
 /// It cannot be read.
 pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
-    let bytes =
-        std::fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
+    let bytes = crate::reading::bytes(path)
+        .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
     Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
 }
 

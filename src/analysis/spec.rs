@@ -7,8 +7,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::law::trap_check::Calibration;
-use crate::run::Source;
 use crate::name::PlainName;
+use crate::run::Source;
 use crate::setup::configs::check_name;
 use crate::setup::yaml::{self, ConfigError};
 

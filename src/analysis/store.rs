@@ -7,15 +7,17 @@
 //! file can be made on another machine from the same tree (`trapcheck measure`).
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
 
 use crate::files::write_beside;
 use crate::hash::sha256_hex;
+use crate::limits;
+use crate::reading::{self, Bounded};
 use crate::run::{LoadOptions, Problem, Run, RunFiles};
 use crate::setup::{Configs, RegistrationFile};
 use crate::sim::campaign::Job;
@@ -247,7 +249,7 @@ const ENDING: &str = "run";
 pub fn find_kept<P: AsRef<Path>>(paths: &[P]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = paths
         .iter()
-        .flat_map(|path| WalkDir::new(path).follow_links(true).into_iter().flatten())
+        .flat_map(|path| reading::walk(path.as_ref()).flatten())
         .filter(|entry| entry.file_type().is_file())
         .map(walkdir::DirEntry::into_path)
         .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
@@ -272,8 +274,10 @@ struct Kept<S> {
 
 /// The statistics in a file; `None` when there is none, or it is damaged.
 fn read_kept(file: &Path) -> Option<Kept<RunStatistics>> {
-    let packed = std::fs::read(file).ok()?;
-    let bytes = zstd::decode_all(packed.as_slice()).ok()?;
+    let packed = reading::bytes(file).ok()?;
+    let unpacked = zstd::Decoder::with_buffer(packed.as_slice()).ok()?;
+    let mut bytes = Vec::new();
+    Bounded::new(unpacked, limits::KEPT_BYTES).read_to_end(&mut bytes).ok()?;
     rmp_serde::from_slice(&bytes).ok()
 }
 

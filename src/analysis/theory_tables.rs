@@ -123,7 +123,7 @@ impl Ready {
         let read = |name: &str| -> Result<(String, SourceFile), TheoryTableError> {
             let path = dir.join(name);
             let source = hashed(&path)?;
-            let text = std::fs::read_to_string(&path)
+            let text = crate::reading::text(&path)
                 .map_err(|e| ConfigError::new(&path, format!("cannot read: {e}")))?;
             Ok((text, source))
         };

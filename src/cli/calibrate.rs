@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         output::print(&format!("\n{}:\n{text}", path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let same = std::fs::read_to_string(&path).is_ok_and(|there| there == text);
+    let same = crate::reading::text(&path).is_ok_and(|there| there == text);
     if same {
         eprintln!("{} says so already", path.display());
         return Ok(ExitCode::SUCCESS);

@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("wrote {PATH}: {} files", found.len());
         return Ok(ExitCode::SUCCESS);
     }
-    let text = std::fs::read_to_string(path)
+    let text = crate::reading::text(path)
         .with_context(|| format!("cannot read {PATH}; trapcheck manifest writes it"))?;
     // A list that was edited by hand is a list that does not hold.
     let lines = match manifest::parse(path, &text) {

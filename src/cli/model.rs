@@ -311,7 +311,7 @@ fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.configs)?;
     let read = |name: &str| {
         let path = args.published.join(name);
-        std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+        crate::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     let printed = Printed::parse(&read("cells.yaml")?, &read("tables.yaml")?)?;
     let theories = model_values::solve(&configs)?;

@@ -111,13 +111,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (path, expected) in
         [(MARKDOWN_PATH, markdown::render(&recorded)), (TEX_PATH, tex::render(&recorded.ledger))]
     {
-        let there = std::fs::read_to_string(path).unwrap_or_default();
+        let there = crate::reading::text(path).unwrap_or_default();
         let needed = path != TEX_PATH || !recorded.ledger.is_empty();
         if needed && there != expected {
             differences.push(format!("{path}: missing, or not what {JSON_PATH} says"));
         }
     }
-    let text = std::fs::read_to_string(JSON_PATH).unwrap_or_default();
+    let text = crate::reading::text(JSON_PATH).unwrap_or_default();
     if differences.is_empty() && text != json {
         differences.push(format!("{JSON_PATH}: not what is computed, byte for byte"));
     }
@@ -138,7 +138,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode> {
     let mut unknown = 0;
     for path in files {
-        let text = std::fs::read_to_string(path)
+        let text = crate::reading::text(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
         for one in tex::unknown_uses(&text, &manifest.ledger) {
             let meant = one.meant.map_or(String::new(), |id| format!("; did you mean {id}?"));
@@ -155,7 +155,7 @@ fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode>
 }
 
 fn read() -> anyhow::Result<Manifest> {
-    let text = std::fs::read_to_string(JSON_PATH)
+    let text = crate::reading::text(JSON_PATH)
         .with_context(|| format!("cannot read {JSON_PATH}; trapcheck numbers writes it"))?;
     let manifest: Manifest =
         serde_json::from_str(&text).with_context(|| format!("{JSON_PATH} is not a manifest"))?;

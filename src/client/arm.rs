@@ -1,5 +1,6 @@
 //! From an arm to what is drawn and what the client does.
 
+use crate::limits;
 use crate::plan::{Arrivals, Burst, Cut, OpenArrivals, Plan};
 use crate::setup::{Arm, Schedule};
 
@@ -23,6 +24,16 @@ pub enum ArmError {
     RateOfClosed {
         /// The arm's name.
         arm: &'static str,
+    },
+    /// A gate that looks more often than a run can mean.
+    #[error("{arm}: tick_s: {tick_s:?} s makes more than {limit} ticks of the run")]
+    TooManyTicks {
+        /// The arm's name.
+        arm: &'static str,
+        /// Seconds between two ticks.
+        tick_s: f64,
+        /// The limit.
+        limit: f64,
     },
     /// Something the arm does lies outside the run.
     #[error("{arm}: {what} at {t_s} s lies outside the run's [0, {horizon_s}) s")]
@@ -91,6 +102,13 @@ pub fn behaviour(arm: &Arm, horizon_s: f64) -> Result<Behaviour, ArmError> {
         Arm::Capped { cap } => behaviour.gate = GateRule::Capped { cap },
         Arm::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s } => {
             let engage_s = within("the gate's engagement", engage_s)?;
+            if (horizon_s - engage_s) / tick_s > limits::TICKS {
+                return Err(ArmError::TooManyTicks {
+                    arm: arm.name(),
+                    tick_s,
+                    limit: limits::TICKS,
+                });
+            }
             behaviour.gate = GateRule::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s };
         }
         Arm::Shed { from_s, length_s } => {

@@ -2,8 +2,8 @@
 //! comes from.
 
 use super::FigureError;
-use crate::escape::escaped;
 use super::origin::Origin;
+use crate::escape::escaped;
 
 /// What a figure plots, one row per plotted value.
 #[derive(Debug, Clone, PartialEq, Default)]

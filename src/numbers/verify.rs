@@ -36,7 +36,7 @@ pub fn differences(recorded: &Manifest, computed: &Manifest, root: &Path) -> Vec
 
 fn changed_file(what: &str, entry: &SourceEntry, root: &Path) -> Option<String> {
     let path = entry.path.display();
-    match std::fs::read(root.join(&entry.path)) {
+    match crate::reading::bytes(root.join(&entry.path)) {
         Err(e) => Some(format!("{what} {path}: {e}")),
         Ok(bytes) => {
             let now = sha256_hex(&bytes);

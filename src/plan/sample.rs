@@ -3,7 +3,9 @@
 
 use crate::setup::{ToolTime, Workload};
 
+use super::PlanError;
 use super::stream::Stream;
+use crate::limits;
 
 /// The laws of a session, ready to draw from.
 #[derive(Debug, Clone)]
@@ -17,6 +19,15 @@ impl<'a> SessionLaw<'a> {
     /// The laws of `workload`.
     pub fn new(workload: &'a Workload) -> Self {
         Self { survival: workload.survival(), tool_time: &workload.tool_time }
+    }
+
+    /// Refuses so many sessions that their turns are more than a plan holds.
+    pub(super) fn check_turns_of(&self, sessions: f64) -> Result<(), PlanError> {
+        let turns = sessions * self.survival.iter().sum::<f64>();
+        if turns > limits::ROWS as f64 {
+            return Err(PlanError::TooMany { sessions, turns });
+        }
+        Ok(())
     }
 
     /// The T-1 tool times of the session whose stream this is: one uniform

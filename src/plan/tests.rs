@@ -120,7 +120,8 @@ fn arrivals_that_make_no_sense_are_named() {
     assert!(open_error(open(0.0, 100.0)).starts_with("rate_per_s"));
     assert!(open_error(open(f64::NAN, 100.0)).starts_with("rate_per_s"));
     assert!(open_error(open(1.0, -1.0)).starts_with("horizon_s"));
-    assert!(open_error(open(1e9, 1e9)).contains("too large"));
+    assert!(open_error(open(1e9, 1e6)).contains("too large"));
+    assert!(open_error(open(1e-300, 1e9)).contains("over 31 days"));
     let late = OpenArrivals { burst: burst(10), ..open(0.1, 1259.0) };
     assert!(open_error(late).contains("does not lie within the run"));
     assert_eq!(

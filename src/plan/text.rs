@@ -11,8 +11,7 @@ pub const HEADER: &str = "session,kind,t_arrival,turns,tool_s";
 impl Plan {
     /// The uncompressed `plan.csv`: times with six digits, `\n` line ends.
     pub fn to_csv(&self) -> String {
-        let turns: usize = self.sessions.iter().map(|s| s.tool_s.len() + 1).sum();
-        let mut text = String::with_capacity(32 * self.sessions.len() + 10 * turns);
+        let mut text = String::with_capacity(32 * self.sessions.len() + 10 * self.turns());
         text.push_str(HEADER);
         text.push('\n');
         for planned in &self.sessions {

@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
-
-use crate::hash;
+use crate::{hash, reading};
 
 /// Where the manifest lies, relative to the project's folder: where `sha256sum -c` runs.
 pub const PATH: &str = "SHA256SUMS";
@@ -34,17 +32,15 @@ pub struct ManifestError {
     pub message: String,
 }
 
-/// Hashes every file under the folders of `root`. Names that begin with a dot and
-/// files that are being written (`.tmp`) are no data.
+/// Hashes every file under the folders of `root` that runs are looked for in: names that
+/// begin with a dot and what is being written (`.tmp`) are no data.
 ///
 /// # Errors
 /// A place cannot be read, or a name does not fit the format.
 pub fn listing(root: &Path) -> Result<Listing, ManifestError> {
     let mut listing = Listing::new();
     for folder in FOLDERS.iter().map(|f| root.join(f)).filter(|f| f.is_dir()) {
-        let is_data = |name: &str| !name.starts_with('.') && !name.ends_with(".tmp");
-        let walk = WalkDir::new(&folder).follow_links(false).into_iter();
-        for entry in walk.filter_entry(|e| e.file_name().to_str().is_none_or(is_data)) {
+        for entry in reading::walk(&folder) {
             let entry = entry.map_err(|e| error(e.path().unwrap_or(&folder), &e))?;
             if entry.file_type().is_dir() {
                 continue;
@@ -70,7 +66,7 @@ pub fn vouched(root: &Path, found: &mut Listing) -> Result<Vec<String>, Manifest
     let mut differ = Vec::new();
     for list in lists {
         let place = root.join(&list);
-        let text = std::fs::read_to_string(&place).map_err(|e| error(&place, &e))?;
+        let text = reading::text(&place).map_err(|e| error(&place, &e))?;
         let folder = list.trim_end_matches(PATH);
         for (i, line) in text.lines().enumerate() {
             let (pinned, path) = line.split_once("  ").ok_or_else(|| ManifestError {
@@ -142,5 +138,5 @@ fn name(path: &Path) -> Option<String> {
 
 /// Streamed: run directories hold files larger than memory should.
 fn sha256(path: &Path) -> io::Result<String> {
-    hash::sha256_of(std::fs::File::open(path)?)
+    hash::sha256_of(reading::open(path)?)
 }

@@ -46,7 +46,7 @@ impl Pack {
     }
 
     fn open(path: &Path) -> Result<Self, RepositoryError> {
-        let index = fs::read(path).map_err(|e| RepositoryError::io(path, &e))?;
+        let index = crate::reading::bytes(path).map_err(|e| RepositoryError::io(path, &e))?;
         if !index.starts_with(b"\xfftOc\x00\x00\x00\x02") {
             return Err(RepositoryError::new(path, "expected a pack index of version 2"));
         }
@@ -89,7 +89,8 @@ impl Pack {
     /// The pack cannot be read or is damaged there.
     pub fn object(&self, offset: u64, base: Base<'_>) -> Result<Object, RepositoryError> {
         let damaged = || RepositoryError::new(&self.path, format!("damaged at byte {offset}"));
-        let file = fs::File::open(&self.path).map_err(|e| RepositoryError::io(&self.path, &e))?;
+        let file =
+            crate::reading::open(&self.path).map_err(|e| RepositoryError::io(&self.path, &e))?;
         let mut file = BufReader::new(file);
         let mut deltas = Vec::new();
         let mut at = offset;

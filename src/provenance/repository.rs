@@ -4,12 +4,13 @@
 //! checked against its name, so that a misread one is an error and never a proof. Not
 //! read: reftables, SHA-256 repositories, and anything on a server.
 
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::object::{Id, Kind, Object};
 use super::pack::Pack;
+use crate::limits::FILE_BYTES;
+use crate::reading::{self, Bounded};
 
 /// A repository's folder, opened.
 #[derive(Debug)]
@@ -53,14 +54,14 @@ impl Repository {
     /// There is none, or one of its indices cannot be read.
     pub fn open(path: &Path) -> Result<Self, RepositoryError> {
         let git_dir = git_dir(path)?;
-        let common_dir = match fs::read_to_string(git_dir.join("commondir")) {
+        let common_dir = match reading::text(git_dir.join("commondir")) {
             Ok(there) => git_dir.join(there.trim_end()),
             Err(_) => git_dir.clone(),
         };
         let mut object_dirs = vec![common_dir.join("objects")];
         let mut at = 0;
         while let Some(dir) = object_dirs.get(at).cloned() {
-            let alternates = fs::read_to_string(dir.join("info/alternates")).unwrap_or_default();
+            let alternates = reading::text(dir.join("info/alternates")).unwrap_or_default();
             for line in alternates.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
                 let other = dir.join(line);
                 if !object_dirs.contains(&other) {
@@ -141,7 +142,7 @@ impl Repository {
         }
         for dir in [&self.git_dir, &self.common_dir] {
             let path = dir.join(name);
-            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let Ok(text) = reading::text(&path) else { continue };
             let text = text.trim_end();
             return match text.strip_prefix("ref: ") {
                 Some(other) => self.reference(other, depth + 1),
@@ -151,7 +152,7 @@ impl Repository {
                 },
             };
         }
-        let packed = fs::read_to_string(self.common_dir.join("packed-refs")).unwrap_or_default();
+        let packed = reading::text(self.common_dir.join("packed-refs")).unwrap_or_default();
         let line = packed.lines().find_map(|line| line.split_once(' ').filter(|(_, n)| *n == name));
         line.map(|(id, _)| id.parse().map_err(|e| self.error(format!("packed-refs: {e}"))))
             .transpose()
@@ -161,9 +162,9 @@ impl Repository {
         let name = id.to_string();
         for dir in &self.object_dirs {
             let path = dir.join(&name[..2]).join(&name[2..]);
-            let Ok(file) = fs::File::open(&path) else { continue };
+            let Ok(file) = reading::open(&path) else { continue };
             let mut framed = Vec::new();
-            flate2::read::ZlibDecoder::new(file)
+            Bounded::new(flate2::read::ZlibDecoder::new(file), FILE_BYTES)
                 .read_to_end(&mut framed)
                 .map_err(|e| RepositoryError::io(&path, &e))?;
             let object = Object::parse(&framed);
@@ -186,7 +187,7 @@ impl Repository {
 fn git_dir(path: &Path) -> Result<PathBuf, RepositoryError> {
     let git = path.join(".git");
     if git.is_file() {
-        let text = fs::read_to_string(&git).map_err(|e| RepositoryError::io(&git, &e))?;
+        let text = reading::text(&git).map_err(|e| RepositoryError::io(&git, &e))?;
         let there = text.trim_end().strip_prefix("gitdir: ");
         let there = there.ok_or_else(|| RepositoryError::new(&git, "expected gitdir: PATH"))?;
         return Ok(path.join(there));

@@ -139,7 +139,7 @@ pub fn verify(dir: &Path, root: &Path) -> Result<Verified, Vec<Failure>> {
     let (objects, mut failures) = objects(dir).map_err(unreadable)?;
     let mut chain = Chain { objects: &objects, used: BTreeSet::new() };
     let path = root.join(proof.published());
-    let file = fs::read(&path)
+    let file = crate::reading::bytes(&path)
         .map_err(|e| unreadable(format!("cannot read {}: {e}", proof.published().display())))?;
     match chain.check(&proof, &file) {
         Err(failure) => failures.push(failure),
@@ -181,7 +181,8 @@ fn objects(dir: &Path) -> Result<(BTreeMap<Id, Object>, Vec<Failure>), String> {
     }
     paths.sort();
     for path in paths {
-        let framed = fs::read(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let framed = crate::reading::bytes(&path)
+            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let id = match Id::of(&framed) {
             Ok(id) if id.to_string() == name => id,

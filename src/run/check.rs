@@ -18,6 +18,9 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
     let mut problems = Vec::new();
     for field in schema.iter().filter(is_time).filter(|f| f.name != "t_arrival") {
         for (row, time) in table.number(field.name).iter().enumerate() {
+            if table.too_many(&mut problems) {
+                return problems;
+            }
             let message = match time {
                 Some(t) if *t < 0.0 => format!("{t} lies before the run's start"),
                 Some(t) if *t > end_s + TIME_TOLERANCE_S => {

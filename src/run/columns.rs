@@ -16,12 +16,10 @@ pub use parquet::THREAD as PARQUET_THREAD;
 
 use super::problem::Problem;
 use super::source::{Bytes, Packing};
+use crate::limits;
 
 /// A file with more problems than this is not read further.
 const MOST_PROBLEMS: usize = 1000;
-
-/// The largest count: every whole number up to here is exact as a float too.
-const LARGEST_COUNT: u64 = 9_000_000_000_000_000;
 
 /// Ends a message about a value that is not in the file as it is quoted.
 const CONVERTED: &str = " after conversion by the layout";
@@ -95,6 +93,11 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
+    /// Whether there is room for more, within what a table may hold.
+    fn has_room(&self) -> bool {
+        self.bytes.len() as u64 <= limits::FILE_BYTES
+    }
+
     /// The text of row `i`.
     pub fn get(&self, i: usize) -> &str {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
@@ -151,6 +154,17 @@ impl Columns {
     fn column(&self, name: &str) -> &Data {
         let found = self.data.iter().find(|(n, _)| *n == name);
         &found.unwrap_or_else(|| unreachable!("{name} is in the schema")).1
+    }
+
+    /// Whether a file has so many problems that it is not read further, which is then one more:
+    /// a row in millions may have several.
+    pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
+        let many = problems.len() > MOST_PROBLEMS;
+        if many {
+            problems.sort();
+            problems.push(Problem::new(&self.file, "not read further: too many problems"));
+        }
+        many
     }
 
     /// An error at row `i` of this table.
@@ -223,8 +237,9 @@ pub fn parse_number(value: &[u8]) -> Result<f64, String> {
 
 pub fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
+    let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
     if let Some(count) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
-        return if count <= LARGEST_COUNT { Ok(count) } else { Err(wrong()) };
+        return if count <= limits::COUNT { Ok(count) } else { Err(too_large()) };
     }
     // Data frames with unknown values write whole numbers as 192.0.
     count_from_float(parse_number(value).map_err(|_| wrong())?).ok_or_else(wrong)
@@ -232,7 +247,7 @@ pub fn parse_count(value: &[u8]) -> Result<u64, String> {
 
 /// Whole, not negative, and small enough to be exact.
 fn count_from_float(x: f64) -> Option<u64> {
-    (x >= 0.0 && x.fract() == 0.0 && x <= LARGEST_COUNT as f64).then_some(x as u64)
+    (x >= 0.0 && x.fract() == 0.0 && x <= limits::COUNT as f64).then_some(x as u64)
 }
 
 /// Where a field's values are.

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use walkdir::WalkDir;
-
 use super::problem::Problem;
 use super::shape::fits;
+use crate::reading;
 use crate::setup::layout::Layout;
 
 /// What lies under a path.
@@ -21,7 +20,8 @@ pub struct Found {
 }
 
 /// Finds every directory that holds a `meta.json` under the given paths, in
-/// order of path, each once. A path may itself be a run directory.
+/// order of path, each once. A path may itself be a run directory. Folders whose name
+/// begins with a dot or ends in `.tmp` are not searched, here as by every command.
 pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
     find_runs_by(paths, &[])
 }
@@ -54,12 +54,11 @@ fn refuse_names_without_text(found: &mut Found) {
 fn look_under(path: &Path, layouts: &[Arc<Layout>], found: &mut Found) {
     let mut orphans: Vec<PathBuf> = Vec::new();
     let before = found.runs.len();
-    // A run that is being written is no run yet, whatever ended its writer.
-    let whole = |e: &walkdir::DirEntry| !e.file_name().to_string_lossy().ends_with(".tmp");
-    let walk = WalkDir::new(path).follow_links(true).sort_by_file_name();
-    for entry in walk.into_iter().filter_entry(whole) {
+    // Neither hidden folders nor runs that are being written, whatever ended their writer.
+    for entry in reading::walk(path) {
         match entry {
-            Ok(entry) if entry.file_type().is_file() => {
+            // A meta.json that is a pipe or a device is a run's all the same, and named there.
+            Ok(entry) if !entry.file_type().is_dir() => {
                 let Some(parent) = entry.path().parent() else { continue };
                 match entry.file_name().to_str() {
                     Some("meta.json") => found.runs.push(parent.into()),

@@ -151,7 +151,7 @@ impl Loader<'_> {
         }
         self.complete(&mut meta.counts, check::rows_counted(&sessions, &turns));
         let config = self.dir.join("config.yaml");
-        if config.is_file() {
+        if config.exists() {
             self.open(&config).map_err(|p| vec![p])?;
         }
         let mut sources = std::mem::take(&mut self.sources);
@@ -299,8 +299,7 @@ impl Loader<'_> {
 /// `meta.json` holds the hash of the uncompressed plan.
 fn check_plan_hash(bytes: &Bytes, expected: &str, metadata: &str) -> Result<(), Vec<Problem>> {
     let text = bytes.text().map_err(|p| vec![p])?;
-    let found = hash::sha256_of(text)
-        .map_err(|e| vec![Problem::new(&bytes.path, format!("cut off or damaged: {e}"))])?;
+    let found = hash::sha256_of(text).map_err(|e| vec![bytes.broken(&e)])?;
     if found == *expected {
         return Ok(());
     }

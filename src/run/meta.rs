@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
 use super::source::Bytes;
+use crate::limits;
+use crate::reading::Bounded;
+
+/// No run is longer, and bins over a nonsense length would fill the memory.
+const LONGEST_S: f64 = limits::RUN_S;
 
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
-
-/// A year: no run is longer, and bins over a nonsense length would fill the memory.
-const LONGEST_S: f64 = 366.0 * 86_400.0;
 
 /// `meta.json` of a run. Keys it does not know are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -241,7 +243,7 @@ impl Meta {
         expect(self.pool_tokens > 0, "pool_tokens", "expected a positive number, found 0".into());
         for (name, x) in [("duration_s", self.duration_s), ("horizon_s", self.horizon_s)] {
             expect(x > 0.0, name, format!("expected a positive number of seconds, found {x}"));
-            let message = format!("{x} s is over a year: expected seconds");
+            let message = format!("{x} s is over 31 days: expected seconds");
             expect(x < LONGEST_S, name, message);
         }
         if let (Some(start), Some(end)) = (self.start_unix, self.end_unix) {
@@ -272,12 +274,10 @@ impl Meta {
 
 /// The whole unpacked text.
 fn text_of(bytes: &Bytes) -> Result<Vec<u8>, Vec<Problem>> {
-    let mut text = Vec::with_capacity(bytes.raw.len());
-    bytes
-        .text()
-        .map_err(|p| vec![p])?
+    let mut text = Vec::new();
+    Bounded::new(bytes.text().map_err(|p| vec![p])?, limits::TEXT_BYTES)
         .read_to_end(&mut text)
-        .map_err(|e| vec![Problem::new(&bytes.path, format!("cut off or damaged: {e}"))])?;
+        .map_err(|e| vec![bytes.broken(&e)])?;
     Ok(text)
 }
 

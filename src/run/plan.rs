@@ -39,6 +39,9 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
     let mut plan: Vec<PlannedSession> = Vec::with_capacity(table.len());
     let mut seen = HashSet::with_capacity(table.len());
     for row in 0..table.len() {
+        if table.too_many(&mut problems) {
+            return Err(problems);
+        }
         let word = table.text("kind").get(row);
         let Some(kind) = Kind::from_word(word) else {
             problems.push(unknown_kind(table, row, word));

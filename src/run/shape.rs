@@ -57,7 +57,7 @@ pub fn fits(dir: &Path, layout: &Layout) -> bool {
 fn is_format_1(dir: &Path, fitting: &[&Arc<Layout>]) -> bool {
     let path = dir.join(META);
     let theirs = || {
-        let meta = fs::read(&path).ok()?;
+        let meta = crate::reading::bytes(&path).ok()?;
         let meta: serde_json::Value = serde_json::from_slice(&meta).ok()?;
         meta.as_object().map(|keys| !keys.contains_key("format"))
     };

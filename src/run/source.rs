@@ -3,14 +3,14 @@
 //! Compression is told from the first bytes, not from the name, because files
 //! in the field carry either without the other.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
-use crate::hash;
+use crate::reading::Bounded;
+use crate::{hash, limits, reading};
 
 /// A file that was read, with the hash of its bytes as they lie on disk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,7 +42,8 @@ pub struct Bytes {
 
 impl Bytes {
     pub fn read(path: &Path) -> Result<Self, Problem> {
-        let raw = fs::read(path).map_err(|e| Problem::new(path, format!("cannot read: {e}")))?;
+        let raw =
+            reading::bytes(path).map_err(|e| Problem::new(path, format!("cannot read: {e}")))?;
         Ok(Self { path: path.into(), raw })
     }
 
@@ -59,7 +60,13 @@ impl Bytes {
         }
     }
 
-    /// The unpacked text as a stream, without a byte-order mark.
+    /// The problem of a stream that ended before its end.
+    pub fn broken(&self, error: &io::Error) -> Problem {
+        broken(&self.path, error)
+    }
+
+    /// The unpacked text as a stream, without a byte-order mark. It fails beyond
+    /// [`limits::FILE_BYTES`].
     ///
     /// # Errors
     /// UTF-16, which Windows shells write, and a stream that breaks at its start.
@@ -72,7 +79,15 @@ impl Bytes {
             ),
             Packing::Plain | Packing::Parquet => Box::new(self.raw.as_slice()),
         };
-        without_byte_order_mark(&self.path, unpacked)
+        let bounded = Box::new(Bounded::new(unpacked, limits::FILE_BYTES));
+        without_byte_order_mark(&self.path, bounded)
+    }
+}
+
+fn broken(path: &Path, error: &io::Error) -> Problem {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => Problem::new(path, error.to_string()),
+        _ => Problem::new(path, format!("cut off or damaged: {error}")),
     }
 }
 
@@ -81,11 +96,7 @@ fn without_byte_order_mark<'a>(
     mut stream: Box<dyn Read + 'a>,
 ) -> Result<Box<dyn Read + 'a>, Problem> {
     let mut head = Vec::with_capacity(3);
-    stream
-        .by_ref()
-        .take(3)
-        .read_to_end(&mut head)
-        .map_err(|e| Problem::new(path, format!("cut off or damaged: {e}")))?;
+    stream.by_ref().take(3).read_to_end(&mut head).map_err(|e| broken(path, &e))?;
     // No text of ours holds a zero byte: that is UTF-16 without its mark.
     let marked = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
     if marked || head.contains(&0) {

@@ -79,6 +79,9 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
     let mut seen: HashMap<(SessionIndex, u64), u64> = HashMap::with_capacity(table.len());
     let (sessions, kinds) = (table.text("session"), table.text("kind"));
     for row in 0..table.len() {
+        if table.too_many(&mut problems) {
+            return Err(problems);
+        }
         let Some(kind) = Kind::from_word(kinds.get(row)) else {
             problems.push(unknown_kind(table, row, kinds.get(row)));
             continue;
@@ -103,6 +106,9 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
         turns.push((turn, row));
     }
     for (turn, row) in turns.iter().filter(|(t, _)| t.number > 1) {
+        if table.too_many(&mut problems) {
+            return Err(problems);
+        }
         if !seen.contains_key(&(turn.session, turn.number - 1)) {
             let message = format!("there is no turn {} of this session", turn.number - 1);
             problems.push(table.problem(*row, "turn", message));

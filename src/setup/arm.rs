@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::protocol::{Burst, Protocol, Span};
+use crate::limits;
 
 /// How long a run of an arm lasts under a protocol, and which part of it is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,7 +214,11 @@ impl Arm {
             Self::Toolslow { from_s, to_s, delay_s } => {
                 time("from_s", from_s)?;
                 positive("to_s - from_s", to_s - from_s)?;
-                positive("delay_s", delay_s)
+                positive("delay_s", delay_s)?;
+                if delay_s >= limits::RUN_S {
+                    return Err(format!("{name}: delay_s: {delay_s:?} s is over 31 days"));
+                }
+                Ok(())
             }
             Self::Cut { from_s, multiple } => {
                 time("from_s", from_s)?;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::configs::check_name;
 use super::yaml::{self, ConfigError};
 use super::{Arm, Cell, Scheduling};
+use crate::limits;
 use crate::name::PlainName;
 
 /// A campaign as `configs/campaigns/<name>.yaml` states it.
@@ -151,6 +152,10 @@ impl Campaign {
         for (i, test) in self.tests.iter().enumerate() {
             test.check().map_err(|m| format!("tests[{i}] ({}, {}): {m}", test.test, test.cell))?;
         }
+        let runs = self.tests.iter().fold(0, |sum: u64, test| sum.saturating_add(test.count()));
+        if runs > limits::RUNS as u64 {
+            return Err(format!("tests: {runs} runs; expected at most {}", limits::RUNS));
+        }
         let mut ids = BTreeSet::new();
         match self.runs().into_iter().find(|run| !ids.insert(run.id.clone())) {
             Some(run) => Err(format!("tests: two runs are called {}", run.id)),
@@ -204,6 +209,12 @@ impl Test {
             }
         }
         Ok(())
+    }
+
+    /// How many runs it lists.
+    fn count(&self) -> u64 {
+        let of = [self.arms.len(), self.multiples.len().max(1), self.seeds.len()];
+        of.iter().fold(u64::from(self.repeats), |all, n| all.saturating_mul(*n as u64))
     }
 
     fn runs<'a>(&'a self, campaign: &'a Campaign) -> impl Iterator<Item = PlannedRun<'a>> + 'a {
@@ -348,6 +359,14 @@ mod tests {
                 .contains("cap: expected at least 1")
         );
         assert!(refused("arms: [{ arm: warp }], multiples: [1], seeds: [0]").contains("warp"));
+    }
+
+    #[test]
+    fn more_runs_than_anybody_makes_are_refused_before_they_are_listed() {
+        let text = format!(
+            "{ONE}arms: [{{ arm: burst }}], multiples: [1], seeds: [0], repeats: 4000000000 }}\n"
+        );
+        assert_eq!(parse(&text).unwrap_err(), "tests: 4000000000 runs; expected at most 100000");
     }
 
     #[test]

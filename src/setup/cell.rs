@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
+use crate::limits;
 
 /// A cell as `configs/cells/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -167,10 +168,17 @@ impl Cell {
                 Err(format!("{name}: expected a positive number, found {x}"))
             }
         };
-        positive("pool_tokens", self.pool_tokens as f64)?;
-        positive("block_tokens", self.block_tokens as f64)?;
-        positive("chunk_tokens", self.chunk_tokens as f64)?;
-        positive("max_running", self.max_running as f64)?;
+        for (name, count) in [
+            ("pool_tokens", self.pool_tokens),
+            ("block_tokens", self.block_tokens),
+            ("chunk_tokens", self.chunk_tokens),
+            ("max_running", self.max_running),
+        ] {
+            positive(name, count as f64)?;
+            if count > limits::COUNT {
+                return Err(format!("{name}: expected at most {}, found {count}", limits::COUNT));
+            }
+        }
         positive("lambda_ref_per_s", self.lambda_ref_per_s)?;
         if let Some(rate) = self.all_miss_tokens_per_s {
             positive("all_miss_tokens_per_s", rate)?;

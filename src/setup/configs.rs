@@ -10,6 +10,7 @@ use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
 use crate::hash::sha256_hex;
 use crate::name::PlainName;
+use crate::reading;
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
@@ -102,7 +103,7 @@ fn listing_sha256(dir: &Path) -> Result<String, ConfigError> {
     let mut listing = String::new();
     for folder in FOLDERS {
         for path in yaml_files(&dir.join(folder))? {
-            let bytes = std::fs::read(&path)
+            let bytes = reading::bytes(&path)
                 .map_err(|e| ConfigError::new(&path, format!("cannot read: {e}")))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             listing += &format!("{}  {folder}/{name}\n", sha256_hex(&bytes));
@@ -137,7 +138,7 @@ pub fn check_name(path: &Path, name: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The `.yaml` files of a directory, sorted; none when it is not there.
+/// The `.yaml` files of a directory that are not hidden, sorted; none when it is not there.
 pub fn yaml_files(dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     if !dir.is_dir() {
         return Ok(Vec::new());
@@ -146,7 +147,7 @@ pub fn yaml_files(dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
         std::fs::read_dir(dir).map_err(|e| ConfigError::new(dir, format!("cannot list: {e}")))?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|e| e.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+        .filter(|path| path.extension().is_some_and(|e| e == "yaml") && reading::counts(path))
         .collect();
     paths.sort();
     Ok(paths)

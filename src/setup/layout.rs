@@ -16,7 +16,6 @@ use serde::Deserialize;
 pub use rule::{Others, Rule, Scalar, Term, Unit};
 
 use super::yaml::{self, ConfigError};
-use crate::hash::sha256_hex;
 
 /// A layout as `configs/layouts/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -96,12 +95,9 @@ impl Layout {
     /// As [`yaml::load`], and when it maps something that format 1 does not have, leaves
     /// out what it needs, or converts what cannot be converted.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let bytes =
-            std::fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| ConfigError::new(path, "not UTF-8"))?;
-        let layout: Self = yaml::parse(path, text)?;
+        let (layout, sha256): (Self, _) = yaml::load_hashed(path)?;
         layout.check().map_err(|message| ConfigError::new(path, message))?;
-        Ok(Self { path: path.into(), sha256: sha256_hex(&bytes), ..layout })
+        Ok(Self { path: path.into(), sha256, ..layout })
     }
 
     /// The layouts of a configuration, in order of name; none where it has no such folder.

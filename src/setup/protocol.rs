@@ -10,6 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
+use crate::limits;
 
 /// A half-open span of run time, `[start, end)`, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -198,6 +199,36 @@ impl Protocol {
         ];
         if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
             return Err(format!("{name}: expected a positive number of seconds, found {x}"));
+        }
+        let ends = [
+            ("paired.horizon_s", horizon_s),
+            ("closed.warm_up_s + window_s", self.closed.window().end_s),
+            ("e0a.warm_up_s + window_s", self.e0a.window().end_s),
+            ("e0b.horizon_s", self.e0b.horizon_s),
+        ];
+        if let Some((name, x)) = ends.iter().find(|(_, x)| *x >= limits::RUN_S) {
+            return Err(format!("{name}: {x:?} s is over 31 days: expected seconds"));
+        }
+        for (name, warm_up) in [("closed", self.closed), ("e0a", self.e0a)] {
+            if warm_up.warm_up_s < 0.0 {
+                let found = warm_up.warm_up_s;
+                return Err(format!("{name}.warm_up_s: expected at least 0 s, found {found:?}"));
+            }
+        }
+        let Bins { backlog_s, hit_s, follow_up_s, gap_s } = self.bins;
+        let longest_s = ends.iter().map(|(_, x)| *x).fold(0.0, f64::max);
+        let widths = [
+            ("bins.backlog_s", backlog_s),
+            ("bins.hit_s", hit_s),
+            ("bins.follow_up_s", follow_up_s),
+            ("bins.gap_s", gap_s),
+            ("paired.last_s", last_s),
+        ];
+        if let Some((name, x)) = widths.iter().find(|(_, x)| longest_s / x > limits::BINS) {
+            return Err(format!(
+                "{name}: {x:?} s makes more than {} bins of a run of {longest_s} s",
+                limits::BINS
+            ));
         }
         let within = |name: &str, span: Span, end_s: f64| {
             let sound = 0.0 <= span.start_s && span.start_s < span.end_s && span.end_s <= end_s;

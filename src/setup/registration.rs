@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
-use crate::hash::sha256_hex;
+use crate::limits;
 
 pub use filled::Filled;
 pub use test::Test;
@@ -157,12 +157,9 @@ impl RegistrationFile {
     /// # Errors
     /// As [`yaml::load`], and when a value makes no sense.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let bytes =
-            std::fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| ConfigError::new(path, "not UTF-8"))?;
-        let registration: Registration = yaml::parse(path, text)?;
+        let (registration, sha256): (Registration, _) = yaml::load_hashed(path)?;
         registration.check().map_err(|message| ConfigError::new(path, message))?;
-        Ok(Self { path: path.into(), sha256: sha256_hex(&bytes), registration })
+        Ok(Self { path: path.into(), sha256, registration })
     }
 }
 
@@ -190,6 +187,21 @@ impl Registration {
         ];
         if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
             return Err(format!("{name}: expected a positive number, found {x}"));
+        }
+        let steps = match &self.test {
+            Test::Rescue(test) => vec![("test.tile_s", test.tile_s)],
+            Test::Mechanism(test) => vec![
+                ("test.every_s", test.every_s),
+                ("test.detector_over_s", test.detector_over_s),
+                ("test.engine_over_s", test.engine_over_s),
+            ],
+            Test::Persistence(test) => {
+                vec![("test.window_s", test.window_s), ("test.step_s", test.step_s)]
+            }
+            _ => Vec::new(),
+        };
+        if let Some((name, x)) = steps.iter().find(|(_, x)| *x < limits::STEP_S) {
+            return Err(format!("{name}: expected at least {} s, found {x:?}", limits::STEP_S));
         }
         let filled = self.status != Status::Incomplete;
         if filled && self.cap.is_none() && self.test.needs_cap() {

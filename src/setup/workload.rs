@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::yaml::{self, ConfigError};
+use crate::limits::{self, TURNS as MOST_TURNS};
 
 /// A workload as `configs/workloads/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,10 +31,6 @@ pub struct Workload {
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
 }
-
-/// The longest session that is computed with, in turns: room for any agent, and a bound on
-/// what a typing error can cost.
-const MOST_TURNS: usize = 10_000;
 
 /// The law of T, the number of turns of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,7 +119,24 @@ impl Workload {
             return Err("decoded_tokens: expected at least one token per turn".into());
         }
         self.turns.check()?;
+        self.check_longest_turn()?;
         self.tool_time.check()
+    }
+
+    /// The last turn's prompt and output are what an engine may have to hold.
+    fn check_longest_turn(&self) -> Result<(), String> {
+        let growth = self.decoded_tokens.checked_add(self.tool_output_tokens);
+        let last = growth.and_then(|growth| {
+            growth.checked_mul(self.survival().len() as u64)?.checked_add(self.first_prompt_tokens)
+        });
+        if last.is_some_and(|tokens| tokens <= limits::TURN_TOKENS) {
+            return Ok(());
+        }
+        Err(format!(
+            "first_prompt_tokens, tool_output_tokens, decoded_tokens: expected a last turn of at \
+             most {} tokens",
+            limits::TURN_TOKENS
+        ))
     }
 
     /// G_k = P(T >= k) for k = 1..=K (index k-1).
@@ -264,6 +278,25 @@ mod tests {
         assert!(not_a_mean.check().is_err());
         let longest = TurnLaw::TruncatedGeometric { mean: 15.0, max: MOST_TURNS };
         assert!(longest.check().is_ok());
+    }
+
+    #[test]
+    fn a_prompt_that_no_engine_holds_is_refused() {
+        let workload = |first_prompt_tokens, tool_output_tokens, decoded_tokens| Workload {
+            name: "x".into(),
+            turns: TurnLaw::TruncatedGeometric { mean: 15.0, max: 60 },
+            first_prompt_tokens,
+            tool_output_tokens,
+            decoded_tokens,
+            tool_time: ToolTime::Exponential { mean_s: 5.0 },
+            sources: BTreeMap::new(),
+        };
+        assert_eq!(workload(2000, 550, 100).check(), Ok(()));
+        let huge = [(u64::MAX, 550, 100), (2000, u64::MAX, 1), (2000, 550, u64::MAX)];
+        for (first, tool, decoded) in huge.into_iter().chain([(2000, 100_000_000, 1)]) {
+            let message = workload(first, tool, decoded).check().unwrap_err();
+            assert!(message.ends_with("a last turn of at most 1000000000 tokens"), "{message}");
+        }
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! Reading YAML strictly: unknown keys, repeated keys and numbers that are not
 //! finite are errors that name the file, the line and the column.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
+
+use crate::hash::sha256_hex;
+use crate::{limits, reading};
+
+mod size;
 
 /// A configuration file that cannot be used, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +37,7 @@ impl ConfigError {
             path: path.into(),
             line: location.as_ref().map(|l| l.line()),
             column: location.as_ref().map(|l| l.column()),
-            message: without_location(&error.to_string()),
+            message: shortened(without_location(&error.to_string())),
         }
     }
 }
@@ -55,16 +59,33 @@ fn without_location(message: &str) -> String {
     }
 }
 
+/// The parser quotes a value whole, however long it is.
+fn shortened(message: String) -> String {
+    match message.char_indices().nth(400) {
+        Some((cut, _)) => format!("{}…", &message[..cut]),
+        None => message,
+    }
+}
+
 /// Reads a YAML file into `T`.
 ///
 /// # Errors
-/// The file cannot be read, is not UTF-8 or not YAML, has an unknown or a
-/// repeated key, lacks a key, or holds `.nan` or `.inf`.
+/// The file cannot be read, is too large, nested too deeply, not UTF-8 or not YAML, has
+/// an unknown or a repeated key, lacks a key, or holds `.nan` or `.inf`.
 pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
-    let bytes = fs::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
+    Ok(load_hashed(path)?.0)
+}
+
+/// The same, with the SHA-256 of the file's bytes.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_hashed<T: DeserializeOwned>(path: &Path) -> Result<(T, String), ConfigError> {
+    let bytes = reading::at_most(path, limits::YAML_BYTES)
+        .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
     let text = std::str::from_utf8(&bytes)
         .map_err(|e| ConfigError::new(path, format!("not UTF-8 after byte {}", e.valid_up_to())))?;
-    parse(path, text)
+    Ok((parse(path, text)?, sha256_hex(&bytes)))
 }
 
 /// Parses YAML text; `path` is only named in errors.
@@ -73,6 +94,7 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
 /// As for [`load`].
 pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    size::check(text).map_err(|message| ConfigError::new(path, message))?;
     // The untyped pass is the one that rejects repeated keys in maps.
     let value: Value = serde_yaml::from_str(text).map_err(|e| ConfigError::from_yaml(path, &e))?;
     if let Some(place) = first_non_finite(&value, "") {

@@ -190,7 +190,7 @@ impl Job<'_> {
             return Ok(State::Missing);
         }
         let expected = config_yaml(&self.spec, &self.label)?;
-        let same = match fs::read_to_string(dir.join("config.yaml")) {
+        let same = match crate::reading::text(dir.join("config.yaml")) {
             Ok(there) => there == expected,
             Err(e) if e.kind() == io::ErrorKind::NotFound => false,
             Err(e) => return Err(place(e)),

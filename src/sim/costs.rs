@@ -73,7 +73,7 @@ impl IterationCosts {
 
     /// An iteration: `tokens` prefilled and decoded together, `double_pairs` =
     /// sum of x (2y + x + 1) over its chunks, `context` tokens read by decodes.
-    pub fn iteration_s(&self, tokens: u64, double_pairs: u64, context: u64) -> f64 {
+    pub fn iteration_s(&self, tokens: u64, double_pairs: u128, context: u64) -> f64 {
         self.fixed_s
             + self.floor_s.max(self.token_s * tokens as f64)
             + self.half_pair_s * double_pairs as f64

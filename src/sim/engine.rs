@@ -265,14 +265,15 @@ impl Engine {
 
     /// Hands out this iteration's chunk budget, admitting while some is left.
     /// Answers with X and the sum of x (2y + x + 1) over the chunks.
-    fn fill_budget(&mut self) -> (u64, u64) {
+    fn fill_budget(&mut self) -> (u64, u128) {
         let mut budget = self.spec.chunk_tokens;
-        let mut double_pairs = 0;
+        // Pairs of tokens: prompts of a billion tokens leave 64 bits.
+        let mut double_pairs = 0_u128;
         let mut i = 0;
         while budget > 0 && (i < self.prefills.len() || self.admit_head()) {
             let prefill = &mut self.prefills[i];
             let x = prefill.left.min(budget);
-            double_pairs += x * (2 * prefill.done + x + 1);
+            double_pairs += u128::from(x) * u128::from(2 * prefill.done + x + 1);
             prefill.left -= x;
             prefill.done += x;
             budget -= x;

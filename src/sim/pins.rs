@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::files::write_beside;
 use crate::hash::sha256_hex;
+use crate::reading;
 
 /// The file's name in the campaign's folder.
 pub const FILE: &str = "SHA256SUMS";
@@ -22,7 +23,7 @@ impl Pins {
     /// # Errors
     /// The file cannot be read, or a line is not `hash  path`.
     pub fn load(out: &Path) -> io::Result<Option<Self>> {
-        let text = match fs::read_to_string(out.join(FILE)) {
+        let text = match reading::text(out.join(FILE)) {
             Ok(text) => text,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
@@ -53,7 +54,7 @@ impl Pins {
         for entry in fs::read_dir(out.join(dir))? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let hash = sha256_hex(&fs::read(entry.path())?);
+            let hash = sha256_hex(&reading::bytes(entry.path())?);
             pins.insert(format!("{}/{name}", posix(dir)), hash);
         }
         Ok(Self(pins))

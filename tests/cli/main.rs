@@ -8,6 +8,7 @@ mod determinism;
 mod inspect;
 mod layouts;
 mod ledger;
+mod limits;
 mod measure;
 mod names;
 mod numbers;

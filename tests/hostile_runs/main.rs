@@ -11,6 +11,7 @@ mod packed_tables;
 mod parquet_tables;
 mod round_trip;
 mod rows;
+mod sizes;
 mod text_tables;
 mod theirs;
 mod values;

@@ -177,7 +177,7 @@ fn sample(i: usize, value: Option<u64>) -> EngineSample {
         kv_used_tokens: value,
         kv_evictable_tokens: None,
         kv_total_tokens: Some(30_000),
-        prompt_tokens_total: Some(9_000_000_000_000_000),
+        prompt_tokens_total: Some(4_000_000_000_000),
         cached_tokens_total: value,
         generation_tokens_total: Some(0),
         preemptions_total: None,

@@ -135,7 +135,7 @@ fn values_meta_json_cannot_hold_are_errors_that_name_their_key() {
 fn a_duration_in_another_unit_is_an_error() {
     let fixture = Fixture::new();
     fixture.edit("meta.json", "\"duration_s\": 60.0", "\"duration_s\": 60000000000");
-    says(&fixture.problem(), "meta.json", 0, "duration_s", &["60000000000 s is over a year"]);
+    says(&fixture.problem(), "meta.json", 0, "duration_s", &["60000000000 s is over 31 days"]);
     let fixture = Fixture::new();
     fixture.edit("meta.json", "\"duration_s\": 60.0", "\"duration_s\": 0.06");
     assert!(fixture.load().is_err(), "everything lies after the end");

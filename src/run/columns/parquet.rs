@@ -1,5 +1,7 @@
 //! A parquet file as columns: the only module that names polars when reading.
 
+mod size;
+
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
@@ -15,6 +17,7 @@ use super::{
     CONVERTED, Columns, Data, Field, Labels, MOST_PROBLEMS, Mapping, Place, Presence,
     count_from_float, label, locate,
 };
+use crate::limits;
 
 const NONE_FOUND: &str = "expected a value, found none";
 
@@ -36,7 +39,7 @@ pub fn read(
 ) -> Result<Columns, Vec<Problem>> {
     let one = |message: String| vec![Problem::new(&bytes.path, message)];
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name(THREAD.into());
+        let thread = std::thread::Builder::new().name(THREAD.into()).stack_size(size::STACK_BYTES);
         let reader = thread
             .spawn_scoped(scope, || read_here(bytes, schema, mapping))
             .map_err(|e| one(format!("cannot read: {e}")))?;
@@ -50,7 +53,11 @@ fn read_here(
     schema: &[Field],
     mapping: Option<&Mapping<'_>>,
 ) -> Result<Columns, Vec<Problem>> {
-    let frame = ParquetReader::new(Cursor::new(bytes.raw.as_slice()))
+    let one = |message: String| vec![Problem::new(&bytes.path, message)];
+    size::check_footer(&bytes.raw).map_err(one)?;
+    let mut reader = ParquetReader::new(Cursor::new(bytes.raw.as_slice()));
+    size::check_values(&mut reader).map_err(one)?;
+    let frame = reader
         .read_parallel(ParallelStrategy::None)
         .finish()
         .map_err(|e| vec![Problem::new(&bytes.path, format!("not readable as parquet: {e}"))])?;
@@ -132,6 +139,10 @@ fn parquet_column(
             let cast = column.cast(&DataType::String).map_err(|_| wrong("text"))?;
             let values = cast.str().map_err(|_| wrong("text"))?;
             for (row, value) in values.iter().enumerate() {
+                if !texts.has_room() {
+                    let most = limits::FILE_BYTES >> 20;
+                    return Err(wrong(&format!("at most {most} MiB of text")));
+                }
                 texts.push(value.unwrap_or_default());
                 if value == Some("") && field.presence == Presence::Needed {
                     report(row, NONE_FOUND.into());
@@ -214,5 +225,13 @@ fn texts(file: &Path, column: &PolarsColumn) -> Result<Vec<String>, Problem> {
     }
     let cast = column.cast(&DataType::String).map_err(|_| wrong())?;
     let values = cast.str().map_err(|_| wrong())?;
+    let bytes: usize = values.iter().flatten().map(str::len).sum();
+    if bytes as u64 > limits::FILE_BYTES {
+        let message = format!("expected at most {} MiB of text", limits::FILE_BYTES >> 20);
+        return Err(Problem {
+            column: Some(column.name().to_string()),
+            ..Problem::new(file, message)
+        });
+    }
     Ok(values.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
 }

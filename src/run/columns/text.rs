@@ -13,6 +13,7 @@ use super::super::source::Bytes;
 use super::{
     CONVERTED, Columns, Data, Field, Labels, MOST_PROBLEMS, Mapping, Place, Presence, label, locate,
 };
+use crate::limits::{ROW_BYTES, ROWS};
 
 /// Reads a text table.
 ///
@@ -36,15 +37,23 @@ struct End {
     last_of_content: u8,
 }
 
-/// Remembers how the text ended: with a newline, inside a quoted value?
+/// Remembers how the text ended: with a newline, inside a quoted value? And fails where a
+/// row has no end.
 struct Watched<'a> {
     inner: Box<dyn Read + 'a>,
     end: Rc<Cell<End>>,
+    /// Bytes read since a row was complete.
+    row: Rc<Cell<u64>>,
 }
 
 impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
+        self.row.set(self.row.get() + n as u64);
+        if self.row.get() > ROW_BYTES {
+            let message = format!("a row is longer than {} MiB", ROW_BYTES >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
         if let Some(last) = buffer[..n].last() {
             let content = buffer[..n].iter().rfind(|byte| !matches!(byte, b'\r' | b'\n'));
             let last_of_content = content.copied().unwrap_or(self.end.get().last_of_content);
@@ -57,6 +66,7 @@ impl Read for Watched<'_> {
 struct TextTable<'a> {
     reader: csv::Reader<Watched<'a>>,
     end: Rc<Cell<End>>,
+    row_bytes: Rc<Cell<u64>>,
     schema: &'a [Field],
     width: usize,
     places: Vec<Place>,
@@ -87,7 +97,11 @@ impl Break {
             let message = "the packed stream is cut off; --drop-cut-off leaves its last line out";
             return Self { cut: true, message: message.into() };
         }
-        Self { cut: false, message: format!("damaged: {error}") }
+        let message = match error.kind() {
+            csv::ErrorKind::Io(e) if e.kind() == io::ErrorKind::FileTooLarge => e.to_string(),
+            _ => format!("damaged: {error}"),
+        };
+        Self { cut: false, message }
     }
 }
 
@@ -99,6 +113,7 @@ impl<'a> TextTable<'a> {
         drop_cut_off: bool,
     ) -> Result<Self, Vec<Problem>> {
         let end = Rc::new(Cell::new(End { last: b'\n', last_of_content: b'\n' }));
+        let row_bytes = Rc::new(Cell::new(0));
         let stream = bytes.text().map_err(|p| vec![p])?;
         let mut table = Self {
             // Only \n ends a line: other separators occur inside values.
@@ -106,8 +121,9 @@ impl<'a> TextTable<'a> {
                 .has_headers(false)
                 .flexible(true)
                 .terminator(csv::Terminator::Any(b'\n'))
-                .from_reader(Watched { inner: stream, end: end.clone() }),
+                .from_reader(Watched { inner: stream, end: end.clone(), row: row_bytes.clone() }),
             end,
+            row_bytes,
             schema,
             width: 0,
             places: Vec::new(),
@@ -140,6 +156,7 @@ impl<'a> TextTable<'a> {
     /// Reads the next record that is not a blank line, without a carriage return.
     fn next(&mut self, record: &mut ByteRecord) -> Step {
         loop {
+            self.row_bytes.set(0);
             match self.reader.read_byte_record(record) {
                 Ok(false) => return Step::End,
                 Ok(true) if record.len() == 1 && matches!(&record[0], b"" | b"\r") => {}
@@ -163,6 +180,10 @@ impl<'a> TextTable<'a> {
                     std::mem::swap(&mut held, &mut record);
                     if std::mem::replace(&mut holds, true) {
                         problems.extend(self.row(&record));
+                    }
+                    if self.columns.lines.len() == ROWS {
+                        let message = format!("expected at most {ROWS} rows");
+                        return Err(vec![Problem::new(&self.columns.file, message)]);
                     }
                     if problems.len() > MOST_PROBLEMS {
                         let file = &self.columns.file;

@@ -59,6 +59,19 @@ fn a_cell_the_simulator_cannot_use_is_refused_with_its_reason() {
     let mut nothing = cell("sglang-300k");
     nothing.chunk_tokens = 0;
     assert!(error(&nothing, None).starts_with("cell sglang-300k: chunk_tokens"));
+    let mut endless = cell("sglang-300k");
+    endless.chunk_tokens = 1;
+    endless.costs = Costs::Iteration {
+        a_s: 1e-300,
+        f0_s: 0.0,
+        b_s_per_token: 1e-300,
+        c_p_s_per_pair: 0.0,
+        c_d_s: 0.0,
+    };
+    let long = Workload { first_prompt_tokens: 200_000_000, ..workload.clone() };
+    endless.pool_tokens = 4_000_000_000_000;
+    let message = simulate(&spec(&endless, &long, &protocol, &arm, 0)).unwrap_err().to_string();
+    assert!(message.contains("its costs or chunk_tokens are too small"), "{message}");
     let mut small = cell("sglang-300k");
     small.pool_tokens = 20_000;
     let message = error(&small, None);

@@ -2,6 +2,7 @@
 //! read from `paper/published/cells.yaml` and `tables.yaml`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -10,6 +11,7 @@ use super::question::{Answer, Question, Unanswered};
 use crate::model::window::{
     FillRule, largest_feasible_multiple, predicted_drain_s, slope_threshold_per_s,
 };
+use crate::setup::yaml::{self, ConfigError};
 
 /// The printed measurements that rows refer to.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,12 +24,8 @@ pub struct Printed {
 
 /// A published file that lacks what is expected of it.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: {source}")]
-pub struct PrintedError {
-    /// Which file.
-    pub file: &'static str,
-    source: serde_yaml::Error,
-}
+#[error(transparent)]
+pub struct PrintedError(#[from] ConfigError);
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct CellsFile {
@@ -105,10 +103,8 @@ impl Printed {
     /// # Errors
     /// A file that is not YAML or lacks an expected entry.
     pub fn parse(cells_yaml: &str, tables_yaml: &str) -> Result<Self, PrintedError> {
-        let cells: CellsFile = serde_yaml::from_str(cells_yaml)
-            .map_err(|source| PrintedError { file: "cells.yaml", source })?;
-        let tables: TablesFile = serde_yaml::from_str(tables_yaml)
-            .map_err(|source| PrintedError { file: "tables.yaml", source })?;
+        let cells: CellsFile = yaml::parse(Path::new("cells.yaml"), cells_yaml)?;
+        let tables: TablesFile = yaml::parse(Path::new("tables.yaml"), tables_yaml)?;
         Ok(Self {
             cells: cells.cells,
             table_3: tables.table_3.rows,
