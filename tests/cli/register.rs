@@ -30,7 +30,7 @@ fn inputs_that_contradict_themselves_fill_nothing() {
 #[test]
 fn a_registration_that_names_a_seed_or_rate_twice_is_not_used() {
     let project = Project::copy();
-    let path = project.path("configs/registrations/vllm-cpu.yaml");
+    let path = project.path("configs/registrations/r1.yaml");
     let text = fs::read_to_string(&path).unwrap();
     let doubled = |key: &str| -> String {
         let line = |line: &str| match line.strip_prefix(key).map(|rest| rest.trim()) {
@@ -49,6 +49,6 @@ fn a_registration_that_names_a_seed_or_rate_twice_is_not_used() {
         let output = project.trapcheck(&["score", "results/vllm-cpu"]).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         let said = stderr(&output);
-        assert!(said.contains("vllm-cpu.yaml") && said.contains("is there twice"), "{said}");
+        assert!(said.contains("r1.yaml") && said.contains("is there twice"), "{said}");
     }
 }
