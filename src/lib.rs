@@ -17,6 +17,7 @@ pub mod law;
 pub mod measure;
 pub mod model;
 pub mod numbers;
+mod parse_message;
 pub mod plan;
 pub mod provenance;
 pub mod rule;

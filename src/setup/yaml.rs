@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
+use crate::parse_message::in_words;
+
 /// A configuration file that cannot be used, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", at(path, *line, *column))]
@@ -33,7 +35,7 @@ impl ConfigError {
             path: path.into(),
             line: location.as_ref().map(|l| l.line()),
             column: location.as_ref().map(|l| l.column()),
-            message: without_location(&error.to_string()),
+            message: in_words(&without_location(&error.to_string())),
         }
     }
 }
