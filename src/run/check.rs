@@ -35,7 +35,7 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
                     format!("{t} lies after the run's end at {end_s} s")
                 }
                 Some(t) if *t > last_s => {
-                    let longest = if last_s == LONGEST_S { "31 days" } else { "the run" };
+                    let longest = if last_s == LONGEST_S { "a year" } else { "the run" };
                     format!("{t} s is longer than {longest}")
                 }
                 _ => continue,

@@ -15,9 +15,8 @@ use crate::parse_message::in_words;
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
 
-/// 31 days: no time of a run is longer, s. Bins over a nonsense length would fill the
-/// memory, and sums of nonsense waits would be infinite.
-pub(super) const LONGEST_S: f64 = 31.0 * 86_400.0;
+/// A year: no run is longer, and bins over a nonsense length would fill the memory.
+pub(super) const LONGEST_S: f64 = 366.0 * 86_400.0;
 
 /// `meta.json` of a run. Keys it does not know are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -250,8 +249,8 @@ impl Meta {
         expect(self.pool_tokens > 0, "pool_tokens", "expected a positive number, found 0".into());
         for (name, x) in [("duration_s", self.duration_s), ("horizon_s", self.horizon_s)] {
             expect(x > 0.0, name, format!("expected a positive number of seconds, found {x}"));
-            let message = format!("{x} s is over 31 days: expected seconds");
-            expect(x <= LONGEST_S, name, message);
+            let message = format!("{x} s is over a year: expected seconds");
+            expect(x < LONGEST_S, name, message);
         }
         if let (Some(start), Some(end)) = (self.start_unix, self.end_unix) {
             let message = format!("{end} lies before start_unix {start}");

@@ -51,7 +51,7 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             Err(found) => {
                 let found = shortened(found, 40);
                 let message =
-                    format!("expected seconds separated by ;, 31 days at most, found \u{201c}{found}\u{201d}");
+                    format!("expected seconds separated by ;, a year at most, found \u{201c}{found}\u{201d}");
                 problems.push(table.problem(row, "tool_s", message));
                 continue;
             }

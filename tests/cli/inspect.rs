@@ -18,6 +18,16 @@ fn the_committed_runs_have_no_problem() {
 }
 
 #[test]
+fn a_note_on_several_runs_is_printed_once_with_their_number_unless_all_are_asked_for() {
+    let note = "does not report kv_evictable_tokens: unknown in every row";
+    let output = trapcheck(&["inspect", "--notes", BATCH]).output().unwrap();
+    assert_eq!(stderr(&output), format!("note: engine.csv.gz of 11 runs: {note}\n"));
+    let output = trapcheck(&["inspect", "--notes", "--all", BATCH]).output().unwrap();
+    assert_eq!(stderr(&output).matches(note).count(), 11, "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("note: {BATCH}/agentload_burst/")));
+}
+
+#[test]
 fn a_damaged_run_is_a_row_with_its_reason_and_the_others_are_still_there() {
     let project = Project::copy();
     let table = format!("{BATCH}/agentload_closed/20261129-120009_n16/turns.csv.gz");

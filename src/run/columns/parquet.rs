@@ -292,3 +292,33 @@ fn texts(file: &Path, column: &PolarsColumn) -> Result<Vec<String>, Problem> {
     let values = cast.str().map_err(|_| wrong())?;
     Ok(values.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::ArrowField;
+
+    use super::*;
+
+    #[test]
+    fn types_that_hold_no_text_and_no_number_are_named_in_words() {
+        let second = polars::prelude::ArrowTimeUnit::Second;
+        for (dtype, words) in [
+            (ArrowDataType::Float16, "half-precision"),
+            (ArrowDataType::Timestamp(second, Some("UTC".into())), "timestamps"),
+            (ArrowDataType::Date32, "dates"),
+            (ArrowDataType::Duration(second), "durations"),
+            (ArrowDataType::Decimal(18, 4), "decimals"),
+            (ArrowDataType::Struct(Vec::new()), "records"),
+        ] {
+            let field = ArrowField::new("t_end".into(), dtype, true);
+            let types = ArrowSchema::from_iter([(field.name.clone(), field)]);
+            let file = Path::new("turns.parquet");
+            let problems = foreign_columns(file, &types, &BTreeSet::from(["t_end"]));
+            let [problem] = problems.as_slice() else { panic!("{words}: {problems:?}") };
+            assert!(problem.to_string().starts_with("turns.parquet: t_end: expected text or"));
+            assert!(problem.message.contains(words), "{problem}");
+            assert_eq!(foreign_columns(file, &types, &BTreeSet::from(["t_first"])), []);
+        }
+        assert_eq!(foreign_type(&ArrowDataType::Utf8View), None);
+    }
+}
