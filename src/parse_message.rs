@@ -59,7 +59,9 @@ fn found(what: &str) -> String {
     let first = what.split(' ').next().unwrap_or_default();
     match (first, what) {
         ("integer" | "floating" | "boolean" | "character", _) => quoted().unwrap_or(what).into(),
-        ("string", _) => format!("the text {}", shortened(&what["string ".len().min(what.len())..])),
+        ("string", _) => {
+            format!("the text {}", shortened(&what["string ".len().min(what.len())..]))
+        }
         (_, "null" | "unit value" | "unit" | "Option value") => "null".into(),
         (_, "map") => "keys with values".into(),
         (_, "sequence") => "a list".into(),
@@ -166,7 +168,8 @@ mod tests {
         ] {
             for text in said(key, value) {
                 assert!(text.contains(expected) && text.contains(found), "{key} {value}: {text}");
-                for word in ["u64", "u32", "f64", "struct", "variant", "Inner", "tuple", "integer"] {
+                for word in ["u64", "u32", "f64", "struct", "variant", "Inner", "tuple", "integer"]
+                {
                     assert!(!text.contains(word), "{key} {value}: {text}");
                 }
             }
@@ -178,7 +181,8 @@ mod tests {
         for text in ["missing field `seed`", "trailing characters", "EOF while parsing a list"] {
             assert_eq!(in_words(text), text);
         }
-        let own = "invalid type: integer `3`, expected a name of theirs, or a map like {from: name}";
+        let own =
+            "invalid type: integer `3`, expected a name of theirs, or a map like {from: name}";
         assert_eq!(in_words(own), "expected a name of theirs, or a map like {from: name}, found 3");
     }
 }

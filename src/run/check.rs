@@ -256,8 +256,8 @@ fn admission(session: &Session, first: Option<&Turn>) -> Option<String> {
 fn end(session: &Session, last: Option<&Turn>) -> Option<String> {
     let (end, last) = (session.t_end_s?, last?.t_end_s?);
     let completed = session.status == SessionStatus::Completed;
-    let apart = end < last - SESSION_END_TOLERANCE_S
-        || completed && end > last + SESSION_END_TOLERANCE_S;
+    let apart =
+        end < last - SESSION_END_TOLERANCE_S || completed && end > last + SESSION_END_TOLERANCE_S;
     let word = session.status.word();
     apart.then(|| format!("{word} at {end} s by its row, its last turn ended at {last} s"))
 }

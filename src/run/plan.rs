@@ -50,8 +50,9 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             Ok(times) => times,
             Err(found) => {
                 let found = shortened(found, 40);
-                let message =
-                    format!("expected seconds separated by ;, a year at most, found \u{201c}{found}\u{201d}");
+                let message = format!(
+                    "expected seconds separated by ;, a year at most, found \u{201c}{found}\u{201d}"
+                );
                 problems.push(table.problem(row, "tool_s", message));
                 continue;
             }

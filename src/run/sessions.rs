@@ -102,11 +102,7 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "gate_wait_s", ty: Type::Number, presence: Presence::MayBeEmpty },
     Field { name: "pauses", ty: Type::Count, presence: Presence::MayBeEmpty },
     Field { name: "pause_s", ty: Type::Number, presence: Presence::MayBeEmpty },
-    Field {
-        name: "status",
-        ty: Type::Word(&SessionStatus::WORDS),
-        presence: Presence::Needed,
-    },
+    Field { name: "status", ty: Type::Word(&SessionStatus::WORDS), presence: Presence::Needed },
 ];
 
 /// Finds a session by kind and identifier.

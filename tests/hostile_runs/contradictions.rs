@@ -168,7 +168,7 @@ fn a_rate_three_times_that_of_its_arrivals_is_noted() {
     says(&only(plan(0.165_854)), "meta.json", 0, "rate.lambda", &words);
     assert_eq!(plan(1.2), Vec::new());
     let slow = plan(20.0);
-    says(&only(slow), "meta.json", 0, "rate.lambda", &["come at 0.0494 sessions/s"]);
+    says(&only(slow), "meta.json", 0, "rate.lambda", &["come at 0.0495 sessions/s"]);
 }
 
 #[test]

@@ -51,9 +51,21 @@ fn identifiers_as_floats_or_truth_values_are_of_the_wrong_type() {
     let floats = with("turns", |frame| {
         set(frame, Series::new("session".into(), [0.0, 1.0, 0.0, 0.0, 0.0, 1.0]));
     });
-    says(&floats.problem(), "turns.parquet", 0, "session", &["expected text", "a column of floating-point numbers"]);
+    says(
+        &floats.problem(),
+        "turns.parquet",
+        0,
+        "session",
+        &["expected text", "a column of floating-point numbers"],
+    );
     let truths = with("turns", |frame| set(frame, Series::new("kind".into(), [true; 6])));
-    says(&truths.problem(), "turns.parquet", 0, "kind", &["expected text", "a column of true and false"]);
+    says(
+        &truths.problem(),
+        "turns.parquet",
+        0,
+        "kind",
+        &["expected text", "a column of true and false"],
+    );
 }
 
 #[test]

@@ -79,9 +79,8 @@ fn turns(name: &str, instead: &[Vec<u8>]) -> Fixture {
         column(name, if text { BYTES } else { INT64 }, |fields| fields)
     };
     let names = crate::fixture::sound("turns").lines().next().expect("a header").split(',');
-    let columns: Vec<_> = names
-        .flat_map(|n| if n == name { instead.to_vec() } else { vec![plain(n)] })
-        .collect();
+    let columns: Vec<_> =
+        names.flat_map(|n| if n == name { instead.to_vec() } else { vec![plain(n)] }).collect();
     let fixture = Fixture::new();
     fixture.replace("turns", "turns.parquet", file(&columns));
     fixture
@@ -109,10 +108,9 @@ fn a_column_of_a_type_that_is_not_read_is_named() {
         column("value", INT64, |fields| fields),
     ]
     .concat();
-    for (instead, words) in [
-        (decimal, "a column of decimals"),
-        (timestamp, "a column of timestamps: write seconds"),
-    ] {
+    for (instead, words) in
+        [(decimal, "a column of decimals"), (timestamp, "a column of timestamps: write seconds")]
+    {
         let problem = turns("t_end", &[instead]).problem();
         says(&problem, "turns.parquet", 0, "t_end", &["expected text or numbers", words]);
     }

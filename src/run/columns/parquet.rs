@@ -5,8 +5,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 use polars::prelude::{
-    ArrowDataType, ArrowSchema, Column as PolarsColumn, DataType, ParallelStrategy,
-    ParquetReader, PolarsError, SerReader,
+    ArrowDataType, ArrowSchema, Column as PolarsColumn, DataType, ParallelStrategy, ParquetReader,
+    PolarsError, SerReader,
 };
 
 use super::super::problem::Problem;
@@ -51,11 +51,10 @@ fn read_here(
     schema: &[Field],
     mapping: Option<&Mapping<'_>>,
 ) -> Result<Columns, Vec<Problem>> {
-    let unreadable = |e: PolarsError| {
-        vec![Problem::new(&bytes.path, format!("not readable as parquet: {e}"))]
-    };
-    let mut reader = ParquetReader::new(Cursor::new(bytes.raw.as_slice()))
-        .read_parallel(ParallelStrategy::None);
+    let unreadable =
+        |e: PolarsError| vec![Problem::new(&bytes.path, format!("not readable as parquet: {e}"))];
+    let mut reader =
+        ParquetReader::new(Cursor::new(bytes.raw.as_slice())).read_parallel(ParallelStrategy::None);
     // The file's own list of columns: in a frame, the last of two of one name stands for both.
     let columns = reader.get_metadata().map_err(unreadable)?.schema().fields().to_vec();
     let names: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
@@ -90,11 +89,16 @@ fn read_here(
             }),
             Place::By(mapped) => {
                 let label = label(&labels, field.name);
-                let theirs = mapped.places().iter().map(|at| {
-                    Ok((*at, texts(&bytes.path, column(*at)?)?))
-                });
+                let theirs =
+                    mapped.places().iter().map(|at| Ok((*at, texts(&bytes.path, column(*at)?)?)));
                 theirs.collect::<Result<_, Problem>>().map(|theirs| {
-                    mapped_column((&bytes.path, rows), field, (mapped, label), &theirs, &mut problems)
+                    mapped_column(
+                        (&bytes.path, rows),
+                        field,
+                        (mapped, label),
+                        &theirs,
+                        &mut problems,
+                    )
                 })
             }
         };

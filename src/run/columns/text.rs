@@ -11,8 +11,8 @@ use csv::ByteRecord;
 use super::super::problem::Problem;
 use super::super::source::Bytes;
 use super::{
-    CONVERTED, Columns, Data, Field, Labels, LeftOut, MOST_PROBLEMS, Mapping, Place, Presence, Type,
-    label, locate,
+    CONVERTED, Columns, Data, Field, Labels, LeftOut, MOST_PROBLEMS, Mapping, Place, Presence,
+    Type, label, locate,
 };
 
 /// Reads a text table.

@@ -86,7 +86,9 @@ fn answered(
             parse_number(text.as_bytes()).map(Value::from)
         }
         Holds::Flag => text.parse::<bool>().map(Value::from).map_err(|_| {
-            format!("expected true or false (map their words with values), found \u{201c}{text}\u{201d}")
+            format!(
+                "expected true or false (map their words with values), found \u{201c}{text}\u{201d}"
+            )
         }),
         Holds::Words(words) if !words.contains(&text.as_str()) => {
             let words = words.join(", ");
