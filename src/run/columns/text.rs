@@ -313,7 +313,9 @@ fn value<'v>(
 }
 
 fn strip_carriage_return(record: &mut ByteRecord) {
-    let Some(last) = record.iter().last().filter(|field| field.ends_with(b"\r")) else { return };
+    let Some(last) = record.iter().next_back().filter(|field| field.ends_with(b"\r")) else {
+        return;
+    };
     let last = last[..last.len() - 1].to_owned();
     let position = record.position().cloned();
     record.truncate(record.len() - 1);
