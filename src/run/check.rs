@@ -30,13 +30,15 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
         };
         for (row, time) in table.number(field.name).iter().enumerate() {
             let message = match time {
-                Some(t) if *t < 0.0 && moment => format!("{t} lies before the run's start"),
+                Some(t) if *t < 0.0 && moment => {
+                    format!("{} lies before the run's start", shown(*t))
+                }
                 Some(t) if *t > last_s && moment => {
-                    format!("{t} lies after the run's end at {end_s} s")
+                    format!("{} lies after the run's end at {end_s} s", shown(*t))
                 }
                 Some(t) if *t > last_s => {
                     let longest = if last_s == LONGEST_S { "a year" } else { "the run" };
-                    format!("{t} s is longer than {longest}")
+                    format!("{} s is longer than {longest}", shown(*t))
                 }
                 _ => continue,
             };
@@ -45,6 +47,11 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
     }
     problems.sort();
     problems
+}
+
+/// A time as a reader takes it in: 1e308, not its 309 digits.
+fn shown(t: f64) -> String {
+    if t.abs() < 1e15 { t.to_string() } else { format!("{t:e}") }
 }
 
 /// Every contradiction between the tables and `meta.json`, and what is worth a note. The
