@@ -20,6 +20,7 @@ pub mod measure;
 pub mod model;
 pub mod name;
 pub mod numbers;
+mod parse_message;
 pub mod plan;
 pub mod provenance;
 mod reading;

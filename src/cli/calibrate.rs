@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::files::write_beside;
-use crate::law::calibrate::{TurnCostFit, fit};
+use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
 use crate::name::PlainName;
 use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::cell::Engine;
@@ -23,7 +23,9 @@ use super::output;
 /// fixed x turns + per token x prompt tokens. The two parts are fitted by
 /// non-negative least squares over bins in which the server is saturated. The
 /// result goes to configs/cells/<cell>.yaml; an existing file is only replaced
-/// with --force, and keeps everything that is not measured here.
+/// with --force, and keeps everything that is not measured here. Warns where rates that
+/// should be one are over 5 % apart: by turns and by tokens, of the runs, and lambda_ref
+/// by the fit, by the runs and by the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck calibrate --dry-run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a
@@ -61,6 +63,9 @@ pub struct Args {
     force: bool,
 }
 
+/// Rates that should be one are warned of where they are further apart, a share.
+const APART: f64 = 0.05;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum BatchingArg {
     Separate,
@@ -85,6 +90,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     cell.check().map_err(|message| anyhow::anyhow!("the fitted cell makes no sense: {message}"))?;
     let text = file_text(&cell)?;
     output::print(&report(&fitted, workload, runs.len()))?;
+    for warning in warnings(&fitted, &cell, old, &runs, (workload, protocol)) {
+        eprintln!("warning: {warning}");
+    }
     let path = args.configs.join("cells").join(format!("{name}.yaml"));
     if args.dry_run {
         output::print(&format!("\n{}:\n{text}", path.display()))?;
@@ -150,7 +158,7 @@ fn cell(
     fitted: &TurnCostFit,
 ) -> Cell {
     let meta = &runs[0].meta;
-    let mean_turns: f64 = workload.survival().iter().sum();
+    let mean_turns = mean_turns(workload);
     let mut sources: BTreeMap<String, String> = old.map(|c| c.sources.clone()).unwrap_or_default();
     let from: Vec<String> = runs.iter().map(|run| run.dir.display().to_string()).collect();
     let from = from.join(", ");
@@ -201,14 +209,82 @@ fn file_text(cell: &Cell) -> anyhow::Result<String> {
     ))
 }
 
+/// E[T].
+fn mean_turns(workload: &Workload) -> f64 {
+    workload.survival().iter().sum()
+}
+
+/// Prompt tokens of a mean session.
+fn session_tokens(workload: &Workload) -> f64 {
+    let prompts = workload.survival().into_iter().zip(1..);
+    prompts.map(|(g, k)| g * workload.prompt_tokens(k) as f64).sum()
+}
+
+/// What does not agree although it should.
+fn warnings(
+    fitted: &TurnCostFit,
+    cell: &Cell,
+    old: Option<&Cell>,
+    runs: &[Run],
+    (workload, protocol): (&Workload, &Protocol),
+) -> Vec<String> {
+    let by_tokens = fitted.tokens_per_s / session_tokens(workload);
+    let lambda_ref = cell.lambda_ref_per_s;
+    let far = |a: f64, b: f64| apart(a, b) > APART;
+    let percent = |a: f64, b: f64| format!("{} % apart", fixed(100.0 * apart(a, b), 0));
+    let mut warnings = Vec::new();
+    if far(lambda_ref, by_tokens) {
+        warnings.push(format!(
+            "the session rate is {} by turns and {} by tokens, {}: the turns in the fitted bins \
+             have prompts of {} tokens on average, the workload {} has {}; lambda_ref is the one \
+             by turns",
+            fixed(lambda_ref, 4),
+            fixed(by_tokens, 4),
+            percent(lambda_ref, by_tokens),
+            fixed(fitted.mean_prompt_tokens, 0),
+            workload.name,
+            fixed(session_tokens(workload) / mean_turns(workload), 0),
+        ));
+    }
+    let speed = |run| Some((tokens_per_s(run, protocol).filter(|speed| *speed > 0.0)?, run));
+    let mut speeds: Vec<(f64, &Run)> = runs.iter().filter_map(speed).collect();
+    speeds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if let [(slow, slow_run), .., (fast, fast_run)] = speeds.as_slice()
+        && far(*slow, *fast)
+    {
+        warnings.push(format!(
+            "these runs differ in speed, {}: {} tokens/s in {}, {} tokens/s in {}; one fit over \
+             both is the cost of neither",
+            percent(*slow, *fast),
+            fixed(*slow, 0),
+            slow_run.dir.display(),
+            fixed(*fast, 0),
+            fast_run.dir.display(),
+        ));
+    }
+    let own = runs.iter().filter_map(|run| Some((run.meta.rate.lambda_ref?, run)));
+    for (own, run) in own {
+        let of_file = old.map(|old| ("the cell's file", old.lambda_ref_per_s));
+        let others = [Some(("the fit", lambda_ref)), of_file].into_iter().flatten();
+        warnings.extend(others.filter(|(_, other)| far(own, *other)).map(|(whose, other)| {
+            format!(
+                "{} was run with lambda_ref {own}, {whose} has {other}, {}",
+                run.dir.display(),
+                percent(own, other)
+            )
+        }));
+    }
+    if let Some(old) = old.filter(|old| far(old.lambda_ref_per_s, lambda_ref)) {
+        warnings.push(format!(
+            "the cell's file has lambda_ref {}, the fit {lambda_ref}, {}",
+            old.lambda_ref_per_s,
+            percent(old.lambda_ref_per_s, lambda_ref)
+        ));
+    }
+    warnings
+}
+
 fn report(fitted: &TurnCostFit, workload: &Workload, runs: usize) -> String {
-    let mean_turns: f64 = workload.survival().iter().sum();
-    let session_tokens: f64 = workload
-        .survival()
-        .iter()
-        .zip(1..)
-        .map(|(g, k)| g * workload.prompt_tokens(k) as f64)
-        .sum();
     format!(
         "An all-miss turn of x prompt tokens costs {} s + {} us x\n\
          fitted over {} saturated bins of {} s in {runs} run(s); {} bins left out\n\
@@ -225,7 +301,7 @@ fn report(fitted: &TurnCostFit, workload: &Workload, runs: usize) -> String {
         fixed(fitted.tokens_per_s, 0),
         fixed(fitted.turns_per_s, 3),
         fixed(fitted.mean_prompt_tokens, 0),
-        fixed(fitted.turns_per_s / mean_turns, 4),
-        fixed(fitted.tokens_per_s / session_tokens, 4),
+        fixed(fitted.turns_per_s / mean_turns(workload), 4),
+        fixed(fitted.tokens_per_s / session_tokens(workload), 4),
     )
 }

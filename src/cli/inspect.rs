@@ -6,18 +6,20 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::run::{LoadOptions, Problem, Problems, Run, find_runs_by, layout_of};
+use crate::run::{LoadOptions, Problems, Run, find_runs_by, layout_of};
 use crate::setup::Layout;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::output::{self, Format};
 use super::progress;
+use super::runs::{tell, tell_notes};
 
 /// List the runs under some paths and every problem found in their files
 ///
 /// Runs of another shape are read by a layout of configs/layouts, which is then named.
 /// Exits with 2 if there is a problem. Notes (something unknown or unusual that
-/// does not stop a run from being used) are listed with --notes.
+/// does not stop a run from being used) are listed with --notes; one that several runs
+/// share is said once, with their number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck inspect results/vllm-cpu
@@ -32,7 +34,7 @@ pub struct Args {
     /// List notes as well as problems
     #[arg(long)]
     notes: bool,
-    /// Print every problem of a file, not only the first 10
+    /// Print every problem of a file, not only the first 10, and every note of every run
     #[arg(long)]
     all: bool,
     /// Leave out a last line that a crash cut off
@@ -57,8 +59,6 @@ const COLUMNS: &[Column] = &[
     Column::key("layout", ""),
     Column::key("run", ""),
 ];
-
-const MOST_SHOWN: usize = 10;
 
 /// Runs the command.
 ///
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (dir, run) in loaded {
         rows.push(row(&dir, &layouts, run.as_ref().ok()));
         match run {
-            Ok(run) => notes.extend(run.notes),
+            Ok(run) => notes.push((dir, run.notes)),
             Err(Problems(list)) => problems.extend(list),
         }
     }
@@ -98,11 +98,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             args.configs.display()
         );
     }
-    report(&problems, "problem", args.all);
+    tell(&problems, "problem", args.all);
+    let count: usize = notes.iter().map(|(_, notes)| notes.len()).sum();
     if args.notes {
-        report(&notes, "note", args.all);
-    } else if !notes.is_empty() {
-        eprintln!("{} notes; --notes lists them", notes.len());
+        tell_notes(notes.iter().map(|(dir, notes)| (dir.as_path(), notes.as_slice())), args.all);
+    } else if count > 0 {
+        eprintln!("{count} notes; --notes lists them");
     }
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
@@ -150,21 +151,4 @@ fn print(table: &Table, format: Format) -> anyhow::Result<()> {
         Format::Csv => table.to_csv(),
     };
     Ok(output::print(&text)?)
-}
-
-/// Problems on stderr, file by file, the first few of each.
-fn report(problems: &[Problem], word: &str, all: bool) {
-    let mut shown_of_file = 0;
-    for (i, problem) in problems.iter().enumerate() {
-        let same_file = i > 0 && problems[i - 1].file == problem.file;
-        shown_of_file = if same_file { shown_of_file + 1 } else { 1 };
-        if all || shown_of_file <= MOST_SHOWN {
-            eprintln!("{word}: {problem}");
-        }
-        let last_of_file = problems.get(i + 1).is_none_or(|next| next.file != problem.file);
-        if last_of_file && !all && shown_of_file > MOST_SHOWN {
-            let more = shown_of_file - MOST_SHOWN;
-            eprintln!("{word}: {}: and {more} more; --all lists them", problem.file.display());
-        }
-    }
 }

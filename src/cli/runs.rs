@@ -13,6 +13,9 @@ use crate::setup::Configs;
 
 use super::progress;
 
+/// Problems of one file that are printed.
+const MOST_SHOWN: usize = 10;
+
 /// Which runs, and how they are read.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
@@ -106,6 +109,98 @@ fn kept_twice(dir: &Path) -> Unreadable {
     Unreadable { dir: dir.into(), problems: vec![Problem::new(dir, message)] }
 }
 
+/// Says on stderr what is worth knowing about runs. What is so of several of them is said
+/// once, with their number, unless `all` is asked for.
+pub fn tell_notes<'a>(runs: impl IntoIterator<Item = (&'a Path, &'a [Problem])>, all: bool) {
+    let each = |(dir, notes): (&'a Path, &'a [Problem])| notes.iter().map(move |note| (dir, note));
+    let notes: Vec<(&Path, &Problem)> = runs.into_iter().flat_map(each).collect();
+    if all {
+        tell(&notes.iter().map(|(_, note)| (*note).clone()).collect::<Vec<_>>(), "note", all);
+    } else {
+        tell(&said_once(&notes), "note", all);
+    }
+}
+
+/// Notes in the order in which they first come. One that several runs share, but for its
+/// numbers, names its file within them, how many they are, and its numbers as ranges.
+fn said_once(notes: &[(&Path, &Problem)]) -> Vec<Problem> {
+    let mut groups: Vec<Vec<(&Path, &Problem)>> = Vec::new();
+    let mut place_of = BTreeMap::new();
+    for (dir, note) in notes {
+        let file = note.file.strip_prefix(dir).unwrap_or(&note.file);
+        let words: Vec<&str> = parts(&note.message).filter(|part| !is_number(part)).collect();
+        let place = *place_of.entry((file, &note.column, words)).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push((*dir, *note));
+    }
+    groups.iter().flat_map(|group| of_one_or_several(group)).collect()
+}
+
+fn of_one_or_several(group: &[(&Path, &Problem)]) -> Vec<Problem> {
+    let runs = group.iter().map(|(dir, _)| dir).collect::<BTreeSet<_>>().len();
+    match group {
+        [(dir, first), ..] if runs > 1 => {
+            let name = first.file.strip_prefix(dir).unwrap_or(&first.file).display().to_string();
+            let of = if name.is_empty() { "" } else { " of " };
+            let file = PathBuf::from(format!("{name}{of}{runs} runs"));
+            let message = with_ranges(group.iter().map(|(_, note)| note.message.as_str()));
+            vec![Problem { file, line: None, message, ..(*first).clone() }]
+        }
+        _ => group.iter().map(|(_, note)| (*note).clone()).collect(),
+    }
+}
+
+/// The numbers of a message and what is between them, in turn.
+fn parts(message: &str) -> impl Iterator<Item = &str> {
+    let digits = |c: char| c.is_ascii_digit() || c == '.';
+    let mut rest = message;
+    std::iter::from_fn(move || {
+        let number = rest.starts_with(digits);
+        let end = rest.find(|c| digits(c) != number).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        Some(part).filter(|part| !part.is_empty())
+    })
+}
+
+fn is_number(part: &str) -> bool {
+    part.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// Messages that differ in their numbers alone, as one.
+fn with_ranges<'a>(messages: impl Iterator<Item = &'a str>) -> String {
+    let of_all: Vec<Vec<&str>> = messages.map(|message| parts(message).collect()).collect();
+    let range = |i: usize| {
+        let value = |part: &&str| part.parse::<f64>().unwrap_or_default();
+        let mut each: Vec<&str> = of_all.iter().filter_map(|parts| parts.get(i).copied()).collect();
+        each.sort_by(|a, b| value(a).total_cmp(&value(b)).then_with(|| a.cmp(b)));
+        match (each.first(), each.last()) {
+            (Some(low), Some(high)) if low != high => format!("{low} to {high}"),
+            (low, _) => low.copied().unwrap_or_default().to_owned(),
+        }
+    };
+    (0..of_all.first().map_or(0, Vec::len)).map(range).collect()
+}
+
+/// Problems on stderr, file by file, the first few of each unless `all` is asked for.
+pub fn tell(problems: &[Problem], word: &str, all: bool) {
+    let mut shown_of_file = 0;
+    for (i, problem) in problems.iter().enumerate() {
+        let same_file = i > 0 && problems[i - 1].file == problem.file;
+        shown_of_file = if same_file { shown_of_file + 1 } else { 1 };
+        if all || shown_of_file <= MOST_SHOWN {
+            eprintln!("{word}: {problem}");
+        }
+        let last_of_file = problems.get(i + 1).is_none_or(|next| next.file != problem.file);
+        if last_of_file && !all && shown_of_file > MOST_SHOWN {
+            let more = shown_of_file - MOST_SHOWN;
+            eprintln!("{word}: {}: and {more} more; --all lists them", problem.file.display());
+        }
+    }
+}
+
 /// Says for each run that could not be used the first of its problems.
 pub fn tell_unusable<'a>(
     unusable: impl Iterator<Item = (&'a Path, &'a [Problem])>,
@@ -116,5 +211,52 @@ pub fn tell_unusable<'a>(
             eprintln!("problem: {problem}");
         }
         eprintln!("{not_done}: {} (trapcheck inspect lists every problem)", dir.display());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(file: &str, message: &str) -> Problem {
+        Problem::at(Path::new(file), 3, "t", message).as_note()
+    }
+
+    #[test]
+    fn a_note_that_several_runs_share_is_said_once_with_their_number() {
+        let (a, b, c) = (Path::new("r/a"), Path::new("r/b"), Path::new("r/c"));
+        let of_table = ["r/a/engine.csv", "r/b/engine.csv"].map(|file| note(file, "falls"));
+        let of_run = Problem::new(b, "has no plan").as_note();
+        let same = Problem::new(c, "has no plan").as_note();
+        let own = [note("r/c/engine.csv", "rises"), note("r/c/engine.csv", "rises")];
+        let notes = [
+            (a, &of_table[0]),
+            (b, &of_table[1]),
+            (b, &of_run),
+            (c, &own[0]),
+            (c, &own[1]),
+            (c, &same),
+        ];
+        let said: Vec<String> = said_once(&notes).iter().map(ToString::to_string).collect();
+        let expected = [
+            "engine.csv of 2 runs: t: falls",
+            "2 runs: has no plan",
+            "r/c/engine.csv:3: t: rises",
+            "r/c/engine.csv:3: t: rises",
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn notes_that_differ_in_their_numbers_alone_are_said_once_with_their_ranges() {
+        let dirs: Vec<PathBuf> = (0..3).map(|i| PathBuf::from(format!("r/{i}"))).collect();
+        let notes: Vec<Problem> = [("9", "5.5"), ("10", "5.5"), ("2", "5.5")]
+            .iter()
+            .zip(&dirs)
+            .map(|((turns, s), dir)| Problem::new(dir, format!("{turns} turns of {s} s.")))
+            .collect();
+        let each: Vec<_> = dirs.iter().map(PathBuf::as_path).zip(&notes).collect();
+        let said: Vec<String> = said_once(&each).iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["3 runs: 2 to 10 turns of 5.5 s."]);
     }
 }

@@ -102,14 +102,9 @@ pub fn fit(runs: &[&Run], protocol: &Protocol) -> Result<TurnCostFit, Calibratio
     let mut idle_bins = 0;
     for run in runs {
         check(run, runs[0], span)?;
-        let busy = in_flight(run);
-        for bin in span.bins(width_s) {
-            if busy.min_over(bin) >= BUSY_REQUESTS {
-                bins.push(completed_in(run, bin));
-            } else {
-                idle_bins += 1;
-            }
-        }
+        let saturated = saturated_bins(run, span, width_s);
+        idle_bins += span.bins(width_s).len() - saturated.len();
+        bins.extend(saturated);
     }
     if bins.len() < 4 {
         return Err(CalibrationError::TooFewBins { bins: bins.len(), width_s });
@@ -133,6 +128,28 @@ pub fn fit(runs: &[&Run], protocol: &Protocol) -> Result<TurnCostFit, Calibratio
         turns_per_s: turns / length_s,
         mean_prompt_tokens: tokens / turns,
     })
+}
+
+/// The prefill rate of one run over its saturated bins, uncached tokens/s: runs of one
+/// calibration have one speed. `None` where no bin is saturated.
+pub fn tokens_per_s(run: &Run, protocol: &Protocol) -> Option<f64> {
+    let width_s = protocol.bins.hit_s;
+    let bins = saturated_bins(run, protocol.e0a.window(), width_s);
+    let tokens: f64 = bins.iter().map(|bin| bin.tokens).sum();
+    (!bins.is_empty()).then(|| tokens / (width_s * bins.len() as f64))
+}
+
+/// By what share the larger of two rates exceeds the smaller.
+pub fn apart(a: f64, b: f64) -> f64 {
+    a.max(b) / a.min(b) - 1.0
+}
+
+/// The bins of a window in which the server never waited for a client.
+fn saturated_bins(run: &Run, span: Span, width_s: f64) -> Vec<Bin> {
+    let busy = in_flight(run);
+    let bins = span.bins(width_s).into_iter();
+    let bins = bins.filter(|bin| busy.min_over(*bin) >= BUSY_REQUESTS);
+    bins.map(|bin| completed_in(run, bin)).collect()
 }
 
 fn check(run: &Run, first: &Run, span: Span) -> Result<(), CalibrationError> {

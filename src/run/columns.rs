@@ -8,7 +8,7 @@ mod mapped;
 mod parquet;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 pub use mapped::Mapping;
@@ -29,6 +29,9 @@ const CONVERTED: &str = " after conversion by the layout";
 pub enum Type {
     /// Any text.
     Text,
+    /// Text in which these words mean something: the beginning of one at the very end of a
+    /// file is a word that was cut off.
+    Word(&'static [&'static str]),
     /// A whole number, at least 0.
     Count,
     /// A finite number.
@@ -66,8 +69,19 @@ pub struct Columns {
     /// Worth knowing: rows left out because the file was cut off there, a last
     /// line without its newline.
     pub notes: Vec<Problem>,
+    /// What was left out on request.
+    pub left_out: Option<LeftOut>,
     labels: Labels,
     data: Vec<(&'static str, Data)>,
+}
+
+/// What is left out of a file that was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Its last line.
+    Line,
+    /// The end of a packed stream: a line, or any number of them.
+    Tail,
 }
 
 /// How problems name the columns of a file that names them otherwise.
@@ -176,7 +190,7 @@ impl Columns {
 impl Data {
     fn new(ty: Type) -> Self {
         match ty {
-            Type::Text => Self::Text(Texts::default()),
+            Type::Text | Type::Word(_) => Self::Text(Texts::default()),
             Type::Count => Self::Count(Vec::new()),
             Type::Number => Self::Number(Vec::new()),
         }
@@ -267,15 +281,16 @@ type Located = (Vec<Place>, Vec<&'static str>);
 /// Which of the file's columns answers each field, and which fields lack.
 fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Vec<Problem>> {
     let mut problems = Vec::new();
+    let mut there: HashMap<&str, usize> = HashMap::with_capacity(names.len());
     for (i, name) in names.iter().enumerate() {
-        if names[..i].contains(name) && schema.iter().any(|f| f.name == name) {
+        if *there.entry(name).or_insert(i) != i && schema.iter().any(|f| f.name == name) {
             problems.push(Problem::at(file, 1, name, "this column is there twice"));
         }
     }
     let mut places = Vec::new();
     let mut lacking = Vec::new();
     for field in schema {
-        let place = names.iter().position(|name| name == field.name);
+        let place = there.get(field.name).copied();
         match (place, field.presence) {
             (None, Presence::Needed | Presence::MayBeEmpty) => {
                 problems.push(missing(file, field.name, names));

@@ -53,7 +53,7 @@ pub fn columns(table: TableName) -> Vec<Name> {
             Holds::Words(GateEventKind::ALL.map(GateEventKind::word).to_vec())
         }
         (TableName::Plan, "tool_s", _) => Holds::SecondsList,
-        (_, _, Type::Text) => Holds::Text,
+        (_, _, Type::Text | Type::Word(_)) => Holds::Text,
         (_, _, Type::Count) => Holds::Count,
         (_, name, Type::Number) if name.ends_with("_s") => Holds::Seconds,
         (_, _, Type::Number) => Holds::Moment,

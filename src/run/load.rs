@@ -1,12 +1,13 @@
 //! Reading one run directory into memory.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::hash;
 use crate::setup::layout::Layout;
 
-use super::columns::{Columns, Field};
+use super::columns::{Columns, Field, LeftOut};
 use super::files::RunFiles;
 use super::meta::Meta;
 use super::problem::{Problem, Problems, Severity};
@@ -87,12 +88,13 @@ impl Run {
         let shape = files.shape().map_err(|problem| Problems(vec![problem]))?;
         let sources: Vec<_> = shape.source().into_iter().collect();
         let notes: Vec<_> = shape.note().into_iter().collect();
-        let end_s = f64::INFINITY;
-        let mut loader = Loader { dir, shape, files, options, end_s, sources, notes };
+        let (end_s, cut) = (f64::INFINITY, BTreeSet::new());
+        let mut loader = Loader { dir, shape, files, options, end_s, cut, sources, notes };
         let run = loader.load().map_err(Problems)?;
-        let (notes, errors): (Vec<_>, Vec<_>) = check::cross_check(&run, &loader.shape)
-            .into_iter()
-            .partition(|p| p.severity == Severity::Note);
+        let (notes, errors): (Vec<_>, Vec<_>) =
+            check::cross_check(&run, &loader.shape, &loader.cut)
+                .into_iter()
+                .partition(|p| p.severity == Severity::Note);
         if !errors.is_empty() {
             return Err(Problems(errors));
         }
@@ -124,6 +126,8 @@ struct Loader<'a> {
     options: &'a LoadOptions,
     /// When the run ended, by `meta.json`.
     end_s: f64,
+    /// The files whose last line was left out.
+    cut: BTreeSet<PathBuf>,
     sources: Vec<SourceFile>,
     notes: Vec<Problem>,
 }
@@ -162,6 +166,11 @@ impl Loader<'_> {
     }
 
     fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
+        // Reading a FIFO or a device may never end.
+        if path.exists() && !path.is_file() {
+            let found = if path.is_dir() { "a folder" } else { "a FIFO, device or socket" };
+            return Err(Problem::new(path, format!("expected a file, found {found}")));
+        }
         let bytes = self.files.take(path)?;
         self.sources.push(bytes.source());
         Ok(bytes)
@@ -195,8 +204,26 @@ impl Loader<'_> {
             self.notes.push(Problem::new(&bytes.path, message).as_note());
         }
         self.notes.extend(columns.notes.iter().cloned());
+        match columns.left_out {
+            None => {}
+            Some(LeftOut::Tail) if !self.counts_rows_of(table) => {
+                let message = "the packed stream is cut off, and nothing counts how many rows are \
+                               lost: --drop-cut-off leaves out one line, never an unknown number";
+                return Err(vec![Problem::new(&bytes.path, message)]);
+            }
+            Some(_) => drop(self.cut.insert(bytes.path.clone())),
+        }
         let outside = check::outside_the_run(&columns, schema, self.end_s);
         if outside.is_empty() { Ok(columns) } else { Err(outside) }
+    }
+
+    /// Whether the metadata say how many rows a table has.
+    fn counts_rows_of(&self, table: &str) -> bool {
+        match table {
+            "turns" => self.shape.counts("turns"),
+            "sessions" => self.shape.counts("sessions_arrived"),
+            _ => false,
+        }
     }
 
     /// Takes from the rows what a layout's metadata do not count.

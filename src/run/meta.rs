@@ -5,15 +5,14 @@ pub mod mapped;
 use std::io::Read;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::columns::shortened;
 use super::problem::Problem;
 use super::source::Bytes;
 use crate::limits;
+use crate::parse_message::in_words;
 use crate::reading::Bounded;
-
-/// No run is longer, and bins over a nonsense length would fill the memory.
-const LONGEST_S: f64 = limits::RUN_S;
 
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
@@ -45,7 +44,8 @@ pub struct Meta {
     pub arm: String,
     /// Seed of the arrival plan.
     pub seed: u64,
-    /// Offered load; all empty in closed runs.
+    /// Offered load; all empty, or null as a whole, in closed runs.
+    #[serde(deserialize_with = "null_is_unknown")]
     pub rate: Rate,
     /// Sessions kept in the system, in closed runs.
     #[serde(default)]
@@ -166,6 +166,11 @@ pub struct Rate {
     pub lambda: Option<f64>,
 }
 
+/// A rate that is null as a whole is one whose parts are all null.
+fn null_is_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
+    Ok(Option::<Rate>::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// The code that made a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
@@ -225,8 +230,9 @@ impl Meta {
     /// Parses `meta.json` and checks what it can say on its own.
     pub(super) fn parse(bytes: &Bytes) -> Result<Self, Vec<Problem>> {
         let path = &bytes.path;
+        let text = text_of(bytes)?;
         let meta: Self =
-            serde_json::from_slice(&text_of(bytes)?).map_err(|e| vec![json_problem(path, &e)])?;
+            serde_json::from_slice(&text).map_err(|e| vec![json_problem(path, &text, &e)])?;
         let problems = meta.problems(path);
         if problems.is_empty() { Ok(meta) } else { Err(problems) }
     }
@@ -235,8 +241,7 @@ impl Meta {
         let mut problems = Vec::new();
         let mut expect = |holds: bool, column: &str, message: String| {
             if !holds {
-                let column = Some(column.to_owned());
-                problems.push(Problem { column, ..Problem::new(path, message) });
+                problems.push(Problem::of_key(path, column, message));
             }
         };
         expect(self.format == FORMAT, "format", format!("expected 1, found {}", self.format));
@@ -244,7 +249,7 @@ impl Meta {
         for (name, x) in [("duration_s", self.duration_s), ("horizon_s", self.horizon_s)] {
             expect(x > 0.0, name, format!("expected a positive number of seconds, found {x}"));
             let message = format!("{x} s is over 31 days: expected seconds");
-            expect(x < LONGEST_S, name, message);
+            expect(x < limits::RUN_S, name, message);
         }
         if let (Some(start), Some(end)) = (self.start_unix, self.end_unix) {
             let message = format!("{end} lies before start_unix {start}");
@@ -254,8 +259,9 @@ impl Meta {
         for (name, x) in
             [("rate.multiple", multiple), ("rate.lambda_ref", lambda_ref), ("rate.lambda", lambda)]
         {
-            let sound = x.is_none_or(|x| x > 0.0);
-            expect(sound, name, format!("expected a positive rate or null, found {x:?}"));
+            if let Some(x) = x {
+                expect(x > 0.0, name, format!("expected a positive rate or null, found {x}"));
+            }
         }
         if let (Some(m), Some(r), Some(l)) = (multiple, lambda_ref, lambda) {
             let agrees = (m * r - l).abs() <= 2e-3 * l;
@@ -281,18 +287,28 @@ fn text_of(bytes: &Bytes) -> Result<Vec<u8>, Vec<Problem>> {
     Ok(text)
 }
 
-/// Puts serde_json's line and column in their places.
-fn json_problem(path: &Path, error: &serde_json::Error) -> Problem {
-    let text = error.to_string();
-    let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-    let hint = match message {
-        "expected value" | "invalid number" => {
-            " (NaN and Infinity are not JSON: write null where a value is unknown)"
+/// Puts the parser's line and column in their places, and its message in the file's words.
+fn json_problem(path: &Path, text: &[u8], error: &serde_json::Error) -> Problem {
+    let said = error.to_string();
+    let message = said.rsplit_once(" at line ").map_or(said.as_str(), |(message, _)| message);
+    let line = text.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1));
+    let line = String::from_utf8_lossy(line.unwrap_or_default());
+    let words = line.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase);
+    let holds_nan = words.into_iter().any(|word| matches!(&*word, "nan" | "inf" | "infinity"));
+    let message = match text.trim_ascii_start().first() {
+        // Not an object at all: YAML, a table, a log.
+        Some(first) if *first != b'{' => {
+            let line = shortened(line.trim(), 40);
+            format!("expected JSON, which begins with {{, found \u{201c}{line}\u{201d}")
         }
-        _ => "",
+        _ if holds_nan && matches!(message, "expected value" | "invalid number") => {
+            "expected a value (NaN and Infinity are not JSON: write null where a value is unknown)"
+                .into()
+        }
+        _ => in_words(message),
     };
     Problem {
         column: Some(format!("column {}", error.column())),
-        ..Problem::at_line(path, error.line() as u64, format!("{message}{hint}"))
+        ..Problem::at_line(path, error.line() as u64, message)
     }
 }

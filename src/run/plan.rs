@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use super::columns::{Columns, Field, Presence, Type, shortened};
+use crate::limits::RUN_S;
 use super::problem::Problem;
 use super::turns::unknown_kind;
 
@@ -52,8 +53,9 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             Ok(times) => times,
             Err(found) => {
                 let found = shortened(found, 40);
-                let message =
-                    format!("expected seconds separated by ;, found \u{201c}{found}\u{201d}");
+                let message = format!(
+                    "expected seconds separated by ;, a year at most, found \u{201c}{found}\u{201d}"
+                );
                 problems.push(table.problem(row, "tool_s", message));
                 continue;
             }
@@ -94,7 +96,7 @@ fn tool_times(text: &str) -> Result<Vec<f64>, &str> {
     }
     text.split(';')
         .map(|time| match fast_float2::parse::<f64, _>(time) {
-            Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
+            Ok(seconds) if (0.0..=RUN_S).contains(&seconds) => Ok(seconds),
             _ => Err(time),
         })
         .collect()

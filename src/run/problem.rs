@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// How the message of rows that were left out on request begins.
-pub(super) const LEFT_OUT: &str = "left out, as asked: ";
-
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
@@ -54,9 +51,9 @@ impl Problem {
         Self { line: Some(line), ..Self::new(file, message) }
     }
 
-    /// Whether it says that rows of its file were left out on request.
-    pub(super) fn tells_of_rows_left_out(&self) -> bool {
-        self.message.starts_with(LEFT_OUT)
+    /// An error about one key of a file of keys and values, or about a whole column.
+    pub fn of_key(file: &Path, key: &str, message: impl Into<String>) -> Self {
+        Self { column: Some(key.to_owned()), ..Self::new(file, message) }
     }
 
     /// The same place and words, but only a note.

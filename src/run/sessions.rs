@@ -55,6 +55,12 @@ impl SessionStatus {
     pub(super) const ALL: [Self; 6] =
         [Self::Completed, Self::Running, Self::Gated, Self::Paused, Self::Refused, Self::Failed];
 
+    /// The words of all.
+    const WORDS: [&str; 6] = {
+        let [a, b, c, d, e, f] = Self::ALL;
+        [a.word(), b.word(), c.word(), d.word(), e.word(), f.word()]
+    };
+
     /// The word used in the files.
     pub const fn word(self) -> &'static str {
         match self {
@@ -96,7 +102,7 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "gate_wait_s", ty: Type::Number, presence: Presence::MayBeEmpty },
     Field { name: "pauses", ty: Type::Count, presence: Presence::MayBeEmpty },
     Field { name: "pause_s", ty: Type::Number, presence: Presence::MayBeEmpty },
-    Field { name: "status", ty: Type::Text, presence: Presence::Needed },
+    Field { name: "status", ty: Type::Word(&SessionStatus::WORDS), presence: Presence::Needed },
 ];
 
 /// Finds a session by kind and identifier.
@@ -123,7 +129,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
             continue;
         };
         let Some(status) = SessionStatus::from_word(status) else {
-            let words = SessionStatus::ALL.map(SessionStatus::word).join(", ");
+            let words = SessionStatus::WORDS.join(", ");
             let status = shortened(status, 40);
             let message = format!("expected one of {words}, found \u{201c}{status}\u{201d}");
             problems.push(table.problem(row, "status", message));

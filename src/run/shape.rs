@@ -145,20 +145,21 @@ impl Shape {
     }
 }
 
-/// The files that a stem or pattern names, in order of path. A name with a dot is whole; any
-/// other may end in any of [`ENDINGS`].
+/// What lies where a stem or pattern names a file, in order of path; that it is a file is
+/// for its reader to check. A name with a dot is whole; any other may end in any of
+/// [`ENDINGS`].
 fn files_named(dir: &Path, name: &str) -> Vec<PathBuf> {
     if !name.contains('*') {
         let whole = name.contains('.').then(|| dir.join(name));
         let ended = ENDINGS.iter().map(|ending| dir.join(format!("{name}.{ending}")));
         let paths = whole.is_none().then_some(ended).into_iter().flatten().chain(whole);
-        return paths.filter(|path| path.is_file()).collect();
+        return paths.filter(|path| path.exists()).collect();
     }
     let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
     let entries = fs::read_dir(dir.join(folder)).into_iter().flatten().filter_map(Result::ok);
     let mut paths: Vec<_> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.file_name().is_some_and(|file| matches(name, file)) && path.is_file())
+        .filter(|path| path.file_name().is_some_and(|file| matches(name, file)) && path.exists())
         .collect();
     paths.sort();
     paths

@@ -45,6 +45,11 @@ pub enum TurnStatus {
     Error(Box<str>),
 }
 
+/// The word of [`TurnStatus::Ok`] in the files.
+const OK: &str = "ok";
+/// The word of [`TurnStatus::UnfinishedAtHorizon`] in the files.
+const UNFINISHED: &str = "unfinished_at_horizon";
+
 impl Turn {
     /// The completion time and prompt of a turn that was served, else `None`.
     pub fn served_at_s(&self) -> Option<f64> {
@@ -69,7 +74,7 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "cached_tokens", ty: Type::Count, presence: Presence::MayBeEmpty },
     Field { name: "completion_tokens", ty: Type::Count, presence: Presence::MayBeEmpty },
     Field { name: "tool_s", ty: Type::Number, presence: Presence::MayBeEmpty },
-    Field { name: "status", ty: Type::Text, presence: Presence::Needed },
+    Field { name: "status", ty: Type::Word(&[OK, UNFINISHED]), presence: Presence::Needed },
 ];
 
 /// Turns in order of sending, with every row checked on its own and against the others.
@@ -146,8 +151,8 @@ fn turn_of_row(table: &Columns, row: usize, session: SessionIndex) -> Turn {
         completion_tokens: table.count("completion_tokens")[row],
         tool_s: table.number("tool_s")[row],
         status: match table.text("status").get(row) {
-            "ok" => TurnStatus::Ok,
-            "unfinished_at_horizon" => TurnStatus::UnfinishedAtHorizon,
+            OK => TurnStatus::Ok,
+            UNFINISHED => TurnStatus::UnfinishedAtHorizon,
             error => TurnStatus::Error(error.into()),
         },
     }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
 use crate::hash::sha256_hex;
+use crate::parse_message::in_words;
 use crate::{limits, reading};
 
 mod size;
@@ -37,7 +38,7 @@ impl ConfigError {
             path: path.into(),
             line: location.as_ref().map(|l| l.line()),
             column: location.as_ref().map(|l| l.column()),
-            message: shortened(without_location(&error.to_string())),
+            message: shortened(in_words(&without_location(&error.to_string()))),
         }
     }
 }

@@ -17,6 +17,41 @@ fn the_committed_cell_is_what_its_run_gives() {
     let text = stdout(&output);
     assert!(text.contains("7683 tokens/s, 6.873 turns/s, mean prompt 1118 tokens"), "{text}");
     assert!(text.contains("0.4656 by turns"), "{text}");
+    // Its turns are longer than the workload's: the two rates are 6.8 % apart.
+    let warning = "0.4656 by turns and 0.4972 by tokens, 7 % apart";
+    assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+    assert_eq!(stderr(&output).matches("warning:").count(), 1, "{}", stderr(&output));
+}
+
+#[test]
+fn runs_of_another_speed_in_one_calibration_are_named_with_their_rates() {
+    let project = Project::copy();
+    let batch = "results/vllm-cpu/cpu_2_pulled_20261129-141500/agentload_e0a";
+    let output = project.trapcheck(&["calibrate", "--dry-run", E0A, batch]).output().unwrap();
+    let said = stderr(&output);
+    for words in ["differ in speed, 28 % apart", "7683 tokens/s in results/", "9807 tokens/s in"] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(said.contains("the cell's file has lambda_ref 0.4656, the fit 0.576"), "{said}");
+    // Runs of one speed, whose rates agree: 9,600 tokens/s within 5 %.
+    let output = project.trapcheck(&["calibrate", "--dry-run", batch]).output().unwrap();
+    assert!(!stderr(&output).contains("differ in speed"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("by tokens"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_run_made_with_another_lambda_ref_is_named() {
+    let project = Project::copy();
+    let meta = project.path(&format!("{E0A}/20261129-115514_n32/meta.json"));
+    let text = fs::read_to_string(&meta).unwrap();
+    let mut keys: serde_json::Value = serde_json::from_str(&text).unwrap();
+    keys["rate"]["lambda_ref"] = 0.38.into();
+    fs::write(&meta, keys.to_string()).unwrap();
+    let output = project.trapcheck(&["calibrate", "--dry-run", E0A]).output().unwrap();
+    for whose in ["the fit has 0.4656, 23 % apart", "the cell's file has 0.4656, 23 % apart"] {
+        let warning = format!("20261129-115514_n32 was run with lambda_ref 0.38, {whose}");
+        assert!(stderr(&output).contains(&warning), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn what_the_parser_sees_is_named_by_line() {
         (
             "unit: ms, absolute: true}",
             "unit: minutes, absolute: true}",
-            "unknown variant `minutes`, expected one of `s`, `ms`, `us`, `ns`",
+            "unknown word `minutes`, expected one of `s`, `ms`, `us`, `ns`",
         ),
         ("unit: ms, absolute: true}", "units: ms, absolute: true}", "unknown field `units`"),
         (
@@ -56,8 +56,8 @@ fn what_the_parser_sees_is_named_by_line() {
             "      session: conversation\n      session: stream",
             "duplicate",
         ),
-        ("  gate:\n", "  gates:\n", "unknown variant `gates`"),
-        ("others: keep", "others: drop", "unknown variant `drop`"),
+        ("  gate:\n", "  gates:\n", "unknown word `gates`"),
+        ("others: keep", "others: drop", "unknown word `drop`"),
         ("seed: experiment.seed", "seed: 7", "expected a name of theirs, or a map"),
     ] {
         let error = refused(from, to);

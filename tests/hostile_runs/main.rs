@@ -2,6 +2,7 @@
 //! in a sound run and says what the reader must answer, and where.
 
 mod command_line;
+mod contradictions;
 mod fixture;
 mod layout_files;
 mod layout_parquet;
@@ -9,6 +10,7 @@ mod layouts;
 mod mutations;
 mod packed_tables;
 mod parquet_tables;
+mod parquet_types;
 mod round_trip;
 mod rows;
 mod sizes;

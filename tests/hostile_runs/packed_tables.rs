@@ -38,12 +38,13 @@ fn long_run(name: &str, bytes: Vec<u8>) -> Fixture {
     let header = sound("sessions").lines().next().expect("a header");
     fixture.write(
         "sessions.csv",
-        format!("{header}\n0,base,0.0,0.0,10.0000,6000,6000,0.0,0,0.0,completed\n"),
+        format!("{header}\n0,base,0.0,0.0,6.0000,6000,6000,0.0,0,0.0,completed\n"),
     );
     fixture
         .edit("meta.json", "\"sessions_arrived\": 3", "\"sessions_arrived\": 1")
         .edit("meta.json", "\"sessions_completed\": 2", "\"sessions_completed\": 1")
-        .edit("meta.json", "\"turns\": 6", "\"turns\": 6000");
+        .edit("meta.json", "\"turns\": 6", "\"turns\": 6000")
+        .edit("meta.json", "\"pool_tokens\": 30000", "\"pool_tokens\": 20000000");
     fixture
 }
 
@@ -93,8 +94,41 @@ fn a_byte_order_mark_and_utf_16_are_seen_inside_a_packed_table() {
     says(&fixture.problem(), "turns.csv.gz", 0, "", &["UTF-16"]);
 }
 
+/// The stream of a text, cut off where the text's head has just gone through.
+fn cut_after(head: &str, tail: &str) -> [(&'static str, Vec<u8>); 2] {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(head.as_bytes()).and_then(|()| packer.flush()).expect("packs");
+    let length = packer.get_ref().len();
+    packer.write_all(tail.as_bytes()).expect("packs");
+    let gz = packer.finish().expect("packs")[..length].to_vec();
+    let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 3).expect("a packer");
+    packer.write_all(head.as_bytes()).and_then(|()| packer.flush()).expect("packs");
+    let length = packer.get_ref().len();
+    packer.write_all(tail.as_bytes()).expect("packs");
+    let zst = packer.finish().expect("packs")[..length].to_vec();
+    [("turns.csv.gz", gz), ("turns.csv.zst", zst)]
+}
+
 #[test]
-fn a_cut_packed_stream_is_an_error_and_its_whole_rows_are_used_when_asked() {
+fn a_cut_packed_stream_is_an_error_and_its_last_line_is_left_out_when_asked() {
+    let text = long_turns();
+    let last_line = text.trim_end().rfind('\n').expect("lines") + 1;
+    let (head, tail) = text.split_at(last_line + 7);
+    for (name, packed) in cut_after(head, tail) {
+        let fixture = long_run(name, packed);
+        let problem = fixture.problem();
+        says(&problem, name, problem.line.unwrap_or(0), "", &["cut off", "--drop-cut-off"]);
+        let run = fixture.load_without_cut_off().expect("all but its last line is sound");
+        assert_eq!(run.turns.len(), 5999, "{name}");
+        // The named line is the one after the last row that was used.
+        let left_out = run.notes.iter().find(|note| note.message.contains("left out, as asked"));
+        says(left_out.expect("noted"), name, 6001, "", &["cut off"]);
+        assert!(run.notes.iter().any(|note| note.message.contains("counts 6000 as turns")));
+    }
+}
+
+#[test]
+fn a_packed_stream_that_lost_more_than_a_line_is_refused_also_when_asked() {
     let text = long_turns();
     for (name, packed) in
         [("turns.csv.gz", gzip(text.as_bytes())), ("turns.csv.zst", zstd(text.as_bytes()))]
@@ -103,10 +137,30 @@ fn a_cut_packed_stream_is_an_error_and_its_whole_rows_are_used_when_asked() {
         let fixture = long_run(name, packed[..packed.len() * 3 / 4].to_vec());
         let problem = fixture.problem();
         says(&problem, name, problem.line.unwrap_or(0), "", &["cut off", "--drop-cut-off"]);
-        let run = fixture.load_without_cut_off().expect("its head is sound");
-        assert!((1..6000).contains(&run.turns.len()), "{name}: {}", run.turns.len());
-        // The named line is the one after the last row that was used.
-        says(&run.notes[1], name, run.turns.len() as u64 + 2, "", &["left out, as asked"]);
+        let problems = fixture.load_without_cut_off().expect_err("rows are lost");
+        let words = ["counts 6000 as turns", "more than the line that was left out"];
+        says(&problems[0], name, 0, "", &words);
+    }
+    // Two lines less than are counted.
+    let two = text.trim_end().rmatch_indices('\n').nth(1).expect("lines").0 + 1;
+    let (head, tail) = text.split_at(two + 7);
+    for (name, packed) in cut_after(head, tail) {
+        let problems = long_run(name, packed).load_without_cut_off().expect_err("a row is lost");
+        says(&problems[0], name, 0, "", &["the table has 5998", "more than the line"]);
+    }
+}
+
+#[test]
+fn a_cut_packed_stream_of_a_table_that_nothing_counts_is_refused_also_when_asked() {
+    for (table, head) in [("engine", 250), ("gate", 100)] {
+        let (head, tail) = sound(table).split_at(head);
+        for (name, packed) in cut_after(head, tail) {
+            let fixture = Fixture::new();
+            let name = name.replace("turns", table);
+            fixture.replace(table, &name, packed);
+            let problem = only(fixture.load_without_cut_off().expect_err("rows are lost"));
+            says(&problem, &name, 0, "", &["nothing counts how many rows are lost"]);
+        }
     }
 }
 

@@ -51,9 +51,21 @@ fn identifiers_as_floats_or_truth_values_are_of_the_wrong_type() {
     let floats = with("turns", |frame| {
         set(frame, Series::new("session".into(), [0.0, 1.0, 0.0, 0.0, 0.0, 1.0]));
     });
-    says(&floats.problem(), "turns.parquet", 0, "session", &["expected text", "f64"]);
+    says(
+        &floats.problem(),
+        "turns.parquet",
+        0,
+        "session",
+        &["expected text", "a column of floating-point numbers"],
+    );
     let truths = with("turns", |frame| set(frame, Series::new("kind".into(), [true; 6])));
-    says(&truths.problem(), "turns.parquet", 0, "kind", &["expected text", "bool"]);
+    says(
+        &truths.problem(),
+        "turns.parquet",
+        0,
+        "kind",
+        &["expected text", "a column of true and false"],
+    );
 }
 
 #[test]
@@ -65,10 +77,10 @@ fn numbers_as_text_are_of_the_wrong_type() {
         "turns.parquet",
         0,
         "prompt_tokens",
-        &["expected whole numbers", "str"],
+        &["expected whole numbers", "a column of text"],
     );
     let times = with("engine", |frame| set(frame, Series::new("t".into(), ["0", "20", "40"])));
-    says(&times.problem(), "engine.parquet", 0, "t", &["expected numbers", "str"]);
+    says(&times.problem(), "engine.parquet", 0, "t", &["expected numbers", "a column of text"]);
 }
 
 #[test]

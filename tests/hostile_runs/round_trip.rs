@@ -104,9 +104,12 @@ fn run_of(sketches: &[Sketch], samples: &[Option<u64>]) -> Run {
         turns: run.turns.len() as u64,
         request_errors: with(SessionStatus::Failed),
     };
-    run.meta.duration_s = 100_000.0;
-    run.meta.horizon_s = 100_000.0;
+    // As long as a run may be of which the tables hold nothing.
+    run.meta.duration_s = 600.0;
+    run.meta.horizon_s = 600.0;
     run.meta.end_unix = None;
+    // Every prompt fits.
+    run.meta.pool_tokens = 90_000;
     run
 }
 
@@ -176,7 +179,7 @@ fn sample(i: usize, value: Option<u64>) -> EngineSample {
         waiting: Some(i as u64),
         kv_used_tokens: value,
         kv_evictable_tokens: None,
-        kv_total_tokens: Some(30_000),
+        kv_total_tokens: Some(90_000),
         prompt_tokens_total: Some(4_000_000_000_000),
         cached_tokens_total: value,
         generation_tokens_total: Some(0),

@@ -25,10 +25,47 @@ fn a_cut_off_last_line_is_left_out_when_asked_and_noted() {
 }
 
 #[test]
+fn no_more_than_the_cut_off_line_is_left_out() {
+    let fixture = Fixture::new();
+    let cut = sound("turns").find("1,base,2").expect("it is there") - 20;
+    fixture.write("turns.csv", &sound("turns")[..cut]);
+    let problems = fixture.load_without_cut_off().expect_err("two lines are missing");
+    let words = ["counts 6 as turns, the table has 4", "more than the line that was left out"];
+    says(&problems[0], "turns.csv", 0, "", &words);
+}
+
+#[test]
 fn a_cut_off_word_is_not_taken_for_another() {
     let fixture = Fixture::new();
     fixture.edit("sessions.csv", "2.0000,0,0.0000,completed\n", "2.0000,0,0.0000,compl");
     says(&only(fixture.load().expect_err("cut")), "sessions.csv", 4, "status", &["compl"]);
+}
+
+#[test]
+fn the_beginning_of_a_word_at_the_very_end_is_cut_off_and_no_error_of_a_request() {
+    for word in ["u", "unfinished_at_hor", "o"] {
+        let cut = LAST_TURN.replace("unfinished_at_horizon\n", word);
+        let fixture = Fixture::new();
+        fixture.edit("turns.csv", LAST_TURN, &cut);
+        let begun = format!("\u{201c}{word}\u{201d} begins");
+        says(&fixture.problem(), "turns.csv", 7, "status", &["cut off", &begun, "--drop-cut-off"]);
+        let run = fixture.load_without_cut_off().expect("the rest is sound");
+        assert_eq!(run.turns.len(), 5);
+        says(&run.notes[0], "turns.csv", 7, "status", &["left out, as asked", "cut off"]);
+    }
+}
+
+#[test]
+fn other_words_at_the_very_end_are_the_error_of_a_request() {
+    for word in ["refused", "okay", "unfinished_at_horizons"] {
+        let fixture = Fixture::new();
+        fixture
+            .edit("turns.csv", LAST_TURN, &LAST_TURN.replace("unfinished_at_horizon\n", word))
+            .edit("meta.json", "\"request_errors\": 0", "\"request_errors\": 1");
+        let run = fixture.sound();
+        let status = &run.turns.last().expect("six").status;
+        assert_eq!(*status, TurnStatus::Error(word.into()));
+    }
 }
 
 #[test]
@@ -37,6 +74,20 @@ fn a_number_cut_off_at_the_end_of_the_file_is_cut_off() {
     fixture.edit("engine.csv", "4724,510,1\n", "4724,510,-");
     says(&fixture.problem(), "engine.csv", 4, "", &["cut off", "10 of 10"]);
     assert_eq!(fixture.load_without_cut_off().expect("the rest is sound").engine.len(), 2);
+}
+
+#[test]
+fn a_header_of_very_many_columns_is_read() {
+    let fixture = Fixture::new();
+    let more = (0..20_000).map(|i| format!(",more_{i}")).collect::<String>();
+    let commas = ",".repeat(20_000);
+    let rows = sound("turns").lines().enumerate();
+    let wide = rows.map(|(i, row)| format!("{row}{}\n", if i == 0 { &more } else { &commas }));
+    fixture.write("turns.csv", wide.collect::<String>());
+    same_data(&fixture.sound(), &Fixture::new().sound());
+    fixture.write("turns.csv", sound("turns").replacen("status", "status,x,x,kind", 1));
+    let problem = fixture.problem();
+    says(&problem, "turns.csv", 1, "kind", &["this column is there twice"]);
 }
 
 #[test]

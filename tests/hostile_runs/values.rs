@@ -214,6 +214,20 @@ fn waits_and_tool_calls_are_not_negative() {
 }
 
 #[test]
+fn waits_are_no_longer_than_the_run_and_tool_calls_than_a_year() {
+    for long in ["61.0000", "1e308"] {
+        let words = &[long.trim_end_matches(".0000"), " s is longer than the run"];
+        broken("sessions.csv", "1,1,2.0000", &format!("1,1,{long}"), 4, "gate_wait_s", words);
+        broken("sessions.csv", "54.0000", long, 3, "pause_s", words);
+    }
+    let (long, words) = ("0,100,1e308,ok", &["longer than a year"]);
+    broken("turns.csv", "0,100,1.0000,ok", long, 2, "tool_s", words);
+    broken("plan.csv", "1,base,2.000000", "1,base,1e308", 3, "t_arrival", words);
+    let words = &["a year at most", "1e308"];
+    broken("plan.csv", "2.000000;1.500000", "2.000000;1e308", 3, "tool_s", words);
+}
+
+#[test]
 fn nothing_has_zero_turns_tokens_or_a_turn_zero() {
     broken("turns.csv", "0,burst,1,", "0,burst,0,", 5, "turn", &["numbered from 1"]);
     broken("turns.csv", "9.0000,2000,,100", "9.0000,0,,100", 5, "prompt_tokens", &["at least 1"]);

@@ -91,14 +91,14 @@ fn words_meta_json_does_not_know_are_errors() {
         "\"source\": \"real\"",
         4,
         "column 17",
-        &["unknown variant `real`", "`simulator`"],
+        &["unknown word `real`", "`simulator`"],
     );
     broken_meta(
         "\"completed\"",
         "\"done\"",
         14,
         "column 17",
-        &["unknown variant `done`", "`truncated`"],
+        &["unknown word `done`", "`truncated`"],
     );
 }
 
@@ -121,14 +121,44 @@ fn values_meta_json_cannot_hold_are_errors_that_name_their_key() {
         "end_unix",
         &["940 lies before start_unix 1000"],
     );
-    broken_meta("\"seed\": 7", "\"seed\": 7.5", 10, "column 12", &["floating point", "u64"]);
+    let words = &["expected a whole number, 0 or more, found 7.5"];
+    broken_meta("\"seed\": 7", "\"seed\": 7.5", 10, "column 12", words);
     broken_meta(
         "\"pool_tokens\": 30000",
         "\"pool_tokens\": \"30,000\"",
         7,
         "column 24",
-        &["string", "u64"],
+        &["expected a whole number, 0 or more, found the text \"30,000\""],
     );
+    let rate = "{\"multiple\": 1.5, \"lambda_ref\": 0.4, \"lambda\": 0.6}";
+    broken_meta(rate, "3", 11, "column 10", &["expected keys with values, found 3"]);
+    let words = &["expected a positive rate or null, found 0"];
+    broken_meta(rate, "{\"multiple\": 0.0}", 0, "rate.multiple", words);
+}
+
+#[test]
+fn a_rate_that_is_null_is_unknown() {
+    let fixture = Fixture::new();
+    let rate = "{\"multiple\": 1.5, \"lambda_ref\": 0.4, \"lambda\": 0.6}";
+    fixture.edit("meta.json", rate, "null");
+    assert_eq!(fixture.sound().meta.rate, trapcheck::run::Rate::default());
+    fixture.edit("meta.json", " \"rate\": null,\n", "");
+    says(&fixture.problem(), "meta.json", 25, "column 1", &["missing field `rate`"]);
+}
+
+#[test]
+fn metadata_that_are_no_json_are_told_from_json_with_nan_in_it() {
+    let fixture = Fixture::new();
+    fixture.write("meta.json", "format: 1\nrun_id: x\n");
+    let problem = fixture.problem();
+    assert!(problem.message.contains("expected JSON, which begins with {"), "{problem}");
+    assert!(problem.message.contains("format: 1") && !problem.message.contains("NaN"), "{problem}");
+    // A value that is missing is no NaN either.
+    let fixture = Fixture::new();
+    fixture.edit("meta.json", "\"seed\": 7", "\"seed\": ");
+    let problem = fixture.problem();
+    assert!(problem.message.contains("expected value"), "{problem}");
+    assert!(!problem.message.contains("NaN"), "{problem}");
 }
 
 #[test]
@@ -231,6 +261,28 @@ fn tables_a_run_needs_are_missed_and_others_noted() {
         fixture.remove(&format!("{table}.csv"));
         let run = fixture.sound();
         assert!(run.notes.len() == 1 && run.notes[0].message.contains(words), "{:?}", run.notes);
+    }
+}
+
+#[test]
+fn what_lies_in_the_place_of_a_table_and_is_no_file_is_named() {
+    for table in TABLES {
+        let (fixture, name) = (Fixture::new(), format!("{table}.csv"));
+        fixture.remove(&name);
+        fs::create_dir(fixture.path(&name)).expect("a folder");
+        says(&fixture.problem(), &name, 0, "", &["expected a file, found a folder"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_in_the_place_of_a_table_is_named_and_not_waited_for() {
+    for table in TABLES {
+        let (fixture, name) = (Fixture::new(), format!("{table}.csv"));
+        fixture.remove(&name);
+        let made = std::process::Command::new("mkfifo").arg(fixture.path(&name)).status();
+        assert!(made.expect("mkfifo").success());
+        says(&fixture.problem(), &name, 0, "", &["expected a file, found a FIFO"]);
     }
 }
 

@@ -2,12 +2,13 @@
 
 mod size;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::path::Path;
 
 use polars::prelude::{
-    Column as PolarsColumn, DataFrame, DataType, ParallelStrategy, ParquetReader, SerReader,
+    ArrowDataType, ArrowSchema, Column as PolarsColumn, DataType, ParallelStrategy, ParquetReader,
+    PolarsError, SerReader,
 };
 
 use super::super::problem::Problem;
@@ -54,32 +55,56 @@ fn read_here(
     mapping: Option<&Mapping<'_>>,
 ) -> Result<Columns, Vec<Problem>> {
     let one = |message: String| vec![Problem::new(&bytes.path, message)];
+    let unreadable = |e: PolarsError| one(format!("not readable as parquet: {e}"));
     size::check_footer(&bytes.raw).map_err(one)?;
-    let mut reader = ParquetReader::new(Cursor::new(bytes.raw.as_slice()));
+    let mut reader =
+        ParquetReader::new(Cursor::new(bytes.raw.as_slice())).read_parallel(ParallelStrategy::None);
     size::check_values(&mut reader).map_err(one)?;
-    let frame = reader
-        .read_parallel(ParallelStrategy::None)
-        .finish()
-        .map_err(|e| vec![Problem::new(&bytes.path, format!("not readable as parquet: {e}"))])?;
-    let names: Vec<String> = frame.get_column_names().iter().map(|n| n.to_string()).collect();
+    // The file's own list of columns: in a frame, the last of two of one name stands for both.
+    let columns = reader.get_metadata().map_err(unreadable)?.schema().fields().to_vec();
+    let names: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
     let (places, lacking) = match mapping {
         None => locate(&bytes.path, &names, schema)?,
         Some(mapping) => mapping.locate(&bytes.path, &names, schema)?,
     };
     let labels = mapping.map_or_else(Labels::new, |mapping| mapping.labels(schema));
+    // Other columns may hold what they like: they are not read.
+    let wanted: BTreeSet<&str> = places.iter().flat_map(places_of).map(|i| &*names[*i]).collect();
+    let types = reader.schema().map_err(unreadable)?;
+    let foreign = foreign_columns(&bytes.path, &types, &wanted);
+    if !foreign.is_empty() {
+        return Err(foreign);
+    }
+    let frame = reader
+        .with_columns(Some(wanted.into_iter().map(str::to_owned).collect()))
+        .finish()
+        .map_err(unreadable)?;
+    let column = |at: usize| {
+        let column = frame.column(&names[at]);
+        column.map_err(|e| Problem::of_key(&bytes.path, &names[at], format!("not readable: {e}")))
+    };
     let rows = frame.height();
     let mut problems = Vec::new();
     let mut data = Vec::new();
     for (field, place) in schema.iter().zip(&places) {
         let values = match place {
             Place::Lacking => parquet_column(&bytes.path, field, None, rows, &mut problems),
-            Place::At(at) => {
-                let column = Some(&frame.columns()[*at]);
-                parquet_column(&bytes.path, field, column, rows, &mut problems)
-            }
+            Place::At(at) => column(*at).and_then(|column| {
+                parquet_column(&bytes.path, field, Some(column), rows, &mut problems)
+            }),
             Place::By(mapped) => {
                 let label = label(&labels, field.name);
-                mapped_column(&bytes.path, field, (mapped, label), &frame, &mut problems)
+                let theirs =
+                    mapped.places().iter().map(|at| Ok((*at, texts(&bytes.path, column(*at)?)?)));
+                theirs.collect::<Result<_, Problem>>().map(|theirs| {
+                    mapped_column(
+                        (&bytes.path, rows),
+                        field,
+                        (mapped, label),
+                        &theirs,
+                        &mut problems,
+                    )
+                })
             }
         };
         match values {
@@ -95,9 +120,63 @@ fn read_here(
         lines: (1..=rows as u64).collect(),
         lacking,
         notes: Vec::new(),
+        left_out: None,
         labels,
         data,
     })
+}
+
+fn places_of(place: &Place) -> &[usize] {
+    match place {
+        Place::Lacking => &[],
+        Place::At(at) => std::slice::from_ref(at),
+        Place::By(mapped) => mapped.places(),
+    }
+}
+
+/// Columns of types that are not read here; the reader would fail on them without their name.
+fn foreign_columns(file: &Path, types: &ArrowSchema, wanted: &BTreeSet<&str>) -> Vec<Problem> {
+    let foreign = |name: &&str| {
+        let what = foreign_type(&types.get(name)?.dtype)?;
+        let message = format!("expected text or numbers, found a column of {what}");
+        Some(Problem::of_key(file, name, message))
+    };
+    wanted.iter().filter_map(foreign).collect()
+}
+
+fn foreign_type(dtype: &ArrowDataType) -> Option<&'static str> {
+    Some(match dtype {
+        ArrowDataType::Float16 => "half-precision numbers: write them as 32 or 64 bits",
+        ArrowDataType::Timestamp(..) => "timestamps: write seconds on the run's clock as numbers",
+        ArrowDataType::Date32 | ArrowDataType::Date64 => "dates",
+        ArrowDataType::Time32(_) | ArrowDataType::Time64(_) => "times of day",
+        ArrowDataType::Duration(_) | ArrowDataType::Interval(_) => {
+            "durations: write seconds as numbers"
+        }
+        ArrowDataType::Decimal(..)
+        | ArrowDataType::Decimal32(..)
+        | ArrowDataType::Decimal64(..)
+        | ArrowDataType::Decimal256(..) => "decimals: write floating-point numbers",
+        ArrowDataType::List(_)
+        | ArrowDataType::LargeList(_)
+        | ArrowDataType::FixedSizeList(..)
+        | ArrowDataType::Struct(_)
+        | ArrowDataType::Map(..)
+        | ArrowDataType::Union(_) => "lists, maps or records",
+        _ => return None,
+    })
+}
+
+/// What a column holds, in words.
+fn held(dtype: &DataType) -> String {
+    match dtype {
+        DataType::String => "text".into(),
+        DataType::Boolean => "true and false".into(),
+        dtype if dtype.is_float() => "floating-point numbers".into(),
+        dtype if dtype.is_integer() => "whole numbers".into(),
+        DataType::Binary => "bytes".into(),
+        dtype => format!("another type ({dtype})"),
+    }
 }
 
 fn parquet_column(
@@ -118,8 +197,8 @@ fn parquet_column(
         return Ok(data);
     };
     let wrong = |what: &str| {
-        let message = format!("expected {what}, found a column of {}", column.dtype());
-        Problem { column: Some(field.name.to_owned()), ..Problem::new(file, message) }
+        let message = format!("expected {what}, found a column of {}", held(column.dtype()));
+        Problem::of_key(file, field.name, message)
     };
     let mut report = |row: usize, message: String| {
         if problems.len() < MOST_PROBLEMS {
@@ -179,16 +258,14 @@ fn parquet_column(
 
 /// A field that a layout answers: theirs as text, converted row by row.
 fn mapped_column(
-    file: &Path,
+    (file, rows): (&Path, usize),
     field: &Field,
     (mapped, label): (&Mapped, &str),
-    frame: &DataFrame,
+    columns: &BTreeMap<usize, Vec<String>>,
     problems: &mut Vec<Problem>,
-) -> Result<Data, Problem> {
-    let columns = mapped.places().iter().map(|at| Ok((*at, texts(file, &frame.columns()[*at])?)));
-    let columns: BTreeMap<usize, Vec<String>> = columns.collect::<Result<_, Problem>>()?;
+) -> Data {
     let mut data = Data::new(field.ty);
-    for row in 0..frame.height() {
+    for row in 0..rows {
         let value = mapped.value(|at| columns.get(&at).map_or(&[], |texts| texts[row].as_bytes()));
         let problem = match value {
             Err((column, message)) => Some((column, message)),
@@ -204,14 +281,15 @@ fn mapped_column(
             problems.push(Problem::at(file, row as u64 + 1, column, message));
         }
     }
-    Ok(data)
+    data
 }
 
 /// A column's values as text, empty where there is none.
 fn texts(file: &Path, column: &PolarsColumn) -> Result<Vec<String>, Problem> {
     let wrong = || {
-        let message = format!("expected text or numbers, found a column of {}", column.dtype());
-        Problem { column: Some(column.name().to_string()), ..Problem::new(file, message) }
+        let found = held(column.dtype());
+        let message = format!("expected text or numbers, found a column of {found}");
+        Problem::of_key(file, column.name(), message)
     };
     let dtype = column.dtype();
     if dtype.is_float() {
@@ -234,4 +312,34 @@ fn texts(file: &Path, column: &PolarsColumn) -> Result<Vec<String>, Problem> {
         });
     }
     Ok(values.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::ArrowField;
+
+    use super::*;
+
+    #[test]
+    fn types_that_hold_no_text_and_no_number_are_named_in_words() {
+        let second = polars::prelude::ArrowTimeUnit::Second;
+        for (dtype, words) in [
+            (ArrowDataType::Float16, "half-precision"),
+            (ArrowDataType::Timestamp(second, Some("UTC".into())), "timestamps"),
+            (ArrowDataType::Date32, "dates"),
+            (ArrowDataType::Duration(second), "durations"),
+            (ArrowDataType::Decimal(18, 4), "decimals"),
+            (ArrowDataType::Struct(Vec::new()), "records"),
+        ] {
+            let field = ArrowField::new("t_end".into(), dtype, true);
+            let types = ArrowSchema::from_iter([(field.name.clone(), field)]);
+            let file = Path::new("turns.parquet");
+            let problems = foreign_columns(file, &types, &BTreeSet::from(["t_end"]));
+            let [problem] = problems.as_slice() else { panic!("{words}: {problems:?}") };
+            assert!(problem.to_string().starts_with("turns.parquet: t_end: expected text or"));
+            assert!(problem.message.contains(words), "{problem}");
+            assert_eq!(foreign_columns(file, &types, &BTreeSet::from(["t_first"])), []);
+        }
+        assert_eq!(foreign_type(&ArrowDataType::Utf8View), None);
+    }
 }

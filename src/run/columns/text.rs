@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use csv::ByteRecord;
 
-use super::super::problem::{LEFT_OUT, Problem};
+use super::super::problem::Problem;
 use super::super::source::Bytes;
 use super::{
-    CONVERTED, Columns, Data, Field, Labels, MOST_PROBLEMS, Mapping, Place, Presence, label, locate,
+    CONVERTED, Columns, Data, Field, Labels, LeftOut, MOST_PROBLEMS, Mapping, Place, Presence,
+    Type, label, locate,
 };
 use crate::limits::{ROW_BYTES, ROWS};
 
@@ -133,6 +134,7 @@ impl<'a> TextTable<'a> {
                 lines: Vec::new(),
                 lacking: Vec::new(),
                 notes: Vec::new(),
+                left_out: None,
                 labels: mapping.map_or_else(Labels::new, |mapping| mapping.labels(schema)),
                 data: schema.iter().map(|f| (f.name, Data::new(f.ty))).collect(),
             },
@@ -204,7 +206,11 @@ impl<'a> TextTable<'a> {
         if let Some(Break { cut, message }) = broken {
             let line = self.reader.position().line();
             let problem = Problem::at_line(&self.columns.file, line, message);
-            if cut { self.cut_off(problem, &mut problems) } else { problems.push(problem) }
+            if cut {
+                problems.extend(self.cut_off(problem, LeftOut::Tail));
+            } else {
+                problems.push(problem);
+            }
         }
         if problems.is_empty() { Ok(self.columns) } else { Err(problems) }
     }
@@ -258,8 +264,13 @@ impl<'a> TextTable<'a> {
             let message = "a quote opened on this line is never closed";
             return vec![Problem::at_line(&self.columns.file, line, message)];
         }
-        let problems = self.row(record);
         let ends_with_newline = self.end.get().last == b'\n';
+        if let Some((column, message)) = self.cut_word(record).filter(|_| !ends_with_newline) {
+            let column = label(&self.columns.labels, column);
+            let problem = Problem::at(&self.columns.file, line, column, message);
+            return self.cut_off(problem, LeftOut::Line).into_iter().collect();
+        }
+        let problems = self.row(record);
         let cut = record.len() < self.width || (!problems.is_empty() && !ends_with_newline);
         if !cut {
             if problems.is_empty() && !ends_with_newline {
@@ -274,18 +285,35 @@ impl<'a> TextTable<'a> {
             record.len(),
             self.width
         );
-        let mut left = Vec::new();
-        self.cut_off(Problem::at_line(&self.columns.file, line, message), &mut left);
-        left
+        let problem = Problem::at_line(&self.columns.file, line, message);
+        self.cut_off(problem, LeftOut::Line).into_iter().collect()
     }
 
-    fn cut_off(&mut self, problem: Problem, problems: &mut Vec<Problem>) {
-        if self.drop_cut_off {
-            let message = format!("{LEFT_OUT}{}", problem.message);
-            self.columns.notes.push(Problem { message, ..problem }.as_note());
-        } else {
-            problems.push(problem);
+    /// The beginning of a word that the last field may hold, where that field is whole text
+    /// otherwise: an error's words could be read in it.
+    fn cut_word(&self, record: &ByteRecord) -> Option<(&'static str, String)> {
+        let last = self.width.checked_sub(1).filter(|last| record.len() == last + 1)?;
+        let is_last = |place: &Place| matches!(place, Place::At(at) if *at == last);
+        let (field, _) = self.schema.iter().zip(&self.places).find(|(_, place)| is_last(place))?;
+        let Type::Word(words) = field.ty else { return None };
+        let found = std::str::from_utf8(&record[last]).ok().filter(|text| !text.is_empty())?;
+        let begun = words.iter().find(|word| word.starts_with(found))?;
+        let message = format!(
+            "the last line is cut off: \u{201c}{found}\u{201d} begins {begun}; --drop-cut-off \
+             leaves it out"
+        );
+        (!words.contains(&found)).then_some((field.name, message))
+    }
+
+    /// Leaves out what was cut off, and notes it, or says that it is.
+    fn cut_off(&mut self, problem: Problem, what: LeftOut) -> Option<Problem> {
+        if !self.drop_cut_off {
+            return Some(problem);
         }
+        let message = format!("left out, as asked: {}", problem.message);
+        self.columns.notes.push(Problem { message, ..problem }.as_note());
+        self.columns.left_out = Some(what);
+        None
     }
 }
 
@@ -306,7 +334,9 @@ fn value<'v>(
 }
 
 fn strip_carriage_return(record: &mut ByteRecord) {
-    let Some(last) = record.iter().last().filter(|field| field.ends_with(b"\r")) else { return };
+    let Some(last) = record.iter().next_back().filter(|field| field.ends_with(b"\r")) else {
+        return;
+    };
     let last = last[..last.len() - 1].to_owned();
     let position = record.position().cloned();
     record.truncate(record.len() - 1);

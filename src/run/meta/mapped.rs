@@ -6,19 +6,21 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::super::answer::{self, Answer, Wrong};
-use super::super::columns::{parse_count, parse_number};
+use super::super::columns::{parse_count, parse_number, shortened};
 use super::super::format::{Holds, Name, anchor, meta_keys};
 use super::super::problem::Problem;
 use super::super::source::Bytes;
 use super::{FORMAT, Meta, json_problem, text_of};
 use crate::decimal::Decimal;
+use crate::parse_message::in_words;
 use crate::setup::layout::{Layout, Rule};
 
 /// Reads and checks it; also the run's time 0 on the clock of its absolute times, s.
 pub fn read(bytes: &Bytes, layout: &Layout) -> Result<(Meta, Option<Decimal>), Vec<Problem>> {
     let path = &bytes.path;
+    let text = text_of(bytes)?;
     let theirs: Value =
-        serde_json::from_slice(&text_of(bytes)?).map_err(|e| vec![json_problem(path, &e)])?;
+        serde_json::from_slice(&text).map_err(|e| vec![json_problem(path, &text, &e)])?;
     let origin = origin(path, layout, &theirs).map_err(|p| vec![p])?;
     let mut ours = Map::from_iter([
         ("format".to_owned(), Value::from(FORMAT)),
@@ -44,7 +46,8 @@ pub fn read(bytes: &Bytes, layout: &Layout) -> Result<(Meta, Option<Decimal>), V
         _ => true,
     });
     let meta: Meta = serde_json::from_value(Value::Object(ours)).map_err(|e| {
-        vec![Problem::new(path, format!("does not make a meta.json by this layout: {e}"))]
+        let message = in_words(&e.to_string());
+        vec![Problem::new(path, format!("does not make a meta.json by this layout: {message}"))]
     })?;
     let relabelled = |p: Problem| Problem { column: p.column.map(|c| label(layout, &c)), ..p };
     let problems: Vec<_> = meta.problems(path).into_iter().map(relabelled).collect();
@@ -65,7 +68,7 @@ fn origin(path: &Path, layout: &Layout, theirs: &Value) -> Result<Option<Decimal
 }
 
 fn at(path: &Path, label: String, message: impl Into<String>) -> Problem {
-    Problem { column: Some(label), ..Problem::new(path, message) }
+    Problem::of_key(path, &label, message)
 }
 
 /// The value that `meta.json` would have.
@@ -83,11 +86,16 @@ fn answered(
             parse_number(text.as_bytes()).map(Value::from)
         }
         Holds::Flag => text.parse::<bool>().map(Value::from).map_err(|_| {
-            format!("expected true or false (map their words with values), found {text:?}")
+            format!(
+                "expected true or false (map their words with values), found \u{201c}{text}\u{201d}"
+            )
         }),
         Holds::Words(words) if !words.contains(&text.as_str()) => {
             let words = words.join(", ");
-            Err(format!("expected one of {words} (map their words with values), found {text:?}"))
+            let text = shortened(&text, 40);
+            Err(format!(
+                "expected one of {words} (map their words with values), found \u{201c}{text}\u{201d}"
+            ))
         }
         Holds::Words(_) | Holds::Text | Holds::SecondsList => Ok(Value::from(text)),
     };
