@@ -80,10 +80,18 @@ impl Repository {
     /// # Errors
     /// There is no such name.
     pub fn resolve(&self, name: &str) -> Result<Id, RepositoryError> {
-        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", name];
-        let none = |_| self.error(format!("no tag, branch or commit named {name:?}"));
-        let found = self.ask(&asked)?.map_err(none)?;
-        found.trim_end().parse().map_err(|e| self.error(format!("{name:?}: {e}")))
+        let none = || self.error(format!("no tag, branch or commit named {name:?}"));
+        // Git would take it for an option.
+        if name.starts_with('-') {
+            return Err(none());
+        }
+        let found = self.ask(&["rev-parse", "--verify", "--quiet", name])?.map_err(|_| none())?;
+        match found.trim_end() {
+            long if long.len() == 64 => {
+                Err(self.error("its objects have SHA-256 names, which are not read".into()))
+            }
+            id => id.parse().map_err(|e| self.error(format!("{name:?}: {e}"))),
+        }
     }
 
     /// The commit an object is or, through tags, points at.

@@ -28,6 +28,13 @@ fn the_committed_manifest_verifies() {
 }
 
 #[test]
+fn the_committed_manifest_of_data_verifies() {
+    let output = trapcheck(&["manifest", "--verify"]).output().unwrap();
+    let said = stdout(&output) + &stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+#[test]
 fn one_flipped_byte_of_a_turns_file_fails_and_is_named() {
     let project = project();
     let mut bytes = fs::read(project.path(TURNS)).unwrap();

@@ -336,3 +336,13 @@ fn a_replaced_object_is_read_as_it_was() {
     let repository = Repository::open(project.dir()).expect("a repository");
     assert_eq!(repository.object(was).map(|o| o.id()), Ok(Ok(was)));
 }
+
+#[test]
+fn a_repository_of_sha_256_names_is_named_as_one() {
+    let dir = TempDir::new().expect("a temporary directory");
+    git(dir.path(), COMMITTED_UNIX, &["init", "--quiet", "--object-format=sha256"]);
+    git(dir.path(), COMMITTED_UNIX, &["commit", "--quiet", "--allow-empty", "-m", "Begin"]);
+    let repository = Repository::open(dir.path()).expect("a repository");
+    let error = repository.resolve("HEAD").expect_err("other names");
+    assert!(error.message.contains("SHA-256 names, which are not read"), "{error}");
+}
