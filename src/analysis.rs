@@ -9,7 +9,6 @@ pub mod batches;
 pub mod campaign_names;
 pub mod draw;
 pub mod fill;
-pub mod fresh;
 pub mod output_names;
 pub mod outputs;
 pub mod replay;

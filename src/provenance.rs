@@ -17,7 +17,6 @@
 pub mod export;
 pub mod manifest;
 pub mod object;
-mod pack;
 mod proof;
 mod repository;
 pub mod time;

@@ -4,28 +4,27 @@
 //! A kept file is named by the SHA-256 over the program's own source, the configuration,
 //! how runs are read, the run's folder, and the hash of each of its files. Whatever of
 //! these changes, the name changes, so nothing has to be thrown away to be right. A kept
-//! file can be made on another machine from the same tree (`trapcheck measure`).
+//! file can be made on another machine from the same tree (`trapcheck measure`). What was
+//! taken from one was not recomputed: the store tells of how many runs ([`Trust`]).
 
-use std::collections::BTreeMap;
-use std::io::Read;
+mod kept;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-use crate::files::write_beside;
-use crate::hash::sha256_hex;
-use crate::limits;
-use crate::reading::{self, Bounded};
 use crate::run::{LoadOptions, Problem, Run, RunFiles};
 use crate::setup::{Configs, RegistrationFile};
 use crate::sim::campaign::Job;
 use crate::sim::directory::{config_yaml, to_run};
 use crate::sim::simulate;
+use rayon::prelude::*;
 
 use super::score::Unreadable;
 use super::statistics::RunStatistics;
+use kept::Origin;
+
+pub use kept::{Refused, find_kept};
 
 /// SHA-256 over this program's source.
 pub const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
@@ -41,8 +40,20 @@ pub struct Store<'a> {
     also: Option<&'a RegistrationFile>,
     kept: Option<PathBuf>,
     measured: Mutex<BTreeMap<PathBuf, Measured>>,
-    listings: Mutex<BTreeMap<PathBuf, String>>,
+    trust: Mutex<Trust>,
     not_kept: Mutex<Vec<KeepError>>,
+}
+
+/// What a store took from kept files instead of measuring, and what it would not take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// Runs whose statistics were not recomputed; what they were measured from has the
+    /// hashes it had then.
+    pub same_inputs: BTreeSet<PathBuf>,
+    /// Runs whose statistics were not recomputed, and which are not here to compare with.
+    pub not_here: BTreeSet<PathBuf>,
+    /// Kept files of runs that were measured again instead, and why.
+    pub refused: BTreeMap<PathBuf, Refused>,
 }
 
 /// Why a run's statistics could not be kept.
@@ -75,7 +86,7 @@ impl<'a> Store<'a> {
             also: None,
             kept: None,
             measured: Mutex::default(),
-            listings: Mutex::default(),
+            trust: Mutex::default(),
             not_kept: Mutex::default(),
         }
     }
@@ -98,9 +109,15 @@ impl<'a> Store<'a> {
         Self { kept: folder.map(Path::to_owned), ..self }
     }
 
-    /// The files of every run that was read, with their hashes.
-    pub fn listings(&self) -> BTreeMap<PathBuf, String> {
-        self.listings.lock().map(|all| all.clone()).unwrap_or_default()
+    /// What was taken from kept files so far, and what was refused.
+    pub fn trust(&self) -> Trust {
+        self.trust.lock().map(|trust| trust.clone()).unwrap_or_default()
+    }
+
+    fn note(&self, add: impl FnOnce(&mut Trust)) {
+        if let Ok(mut trust) = self.trust.lock() {
+            add(&mut trust);
+        }
     }
 
     /// What could not be kept: measured all the same, and measured again next time.
@@ -108,41 +125,47 @@ impl<'a> Store<'a> {
         self.not_kept.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
     }
 
-    /// The statistics in kept files, without their runs, in their order. They are good only
-    /// for the program and the configuration that they were made with.
+    /// The statistics in kept files, in their order. They are good only for the program and
+    /// the configuration that they were made with; where their run is here, its files must
+    /// be the ones they were measured from.
     pub fn kept(&self, files: &[PathBuf]) -> Vec<Measured> {
         files.par_iter().map(|file| self.open(file)).collect()
     }
 
     fn open(&self, file: &Path) -> Measured {
-        let unusable = |dir: &Path, message: &str| {
+        let unusable = |dir: &Path, message: String| {
             let problems = vec![Problem::new(file, message)];
             Err(Unreadable { dir: dir.into(), problems })
         };
-        let Some(kept) = read_kept(file) else {
-            let message = "not the kept statistics of a run, or damaged: measure it again";
-            return unusable(file, message);
+        let (origin, statistics) = match kept::read(file) {
+            Some(Ok(kept)) => kept,
+            Some(Err(refused)) => return unusable(file, refused.to_string()),
+            None => return unusable(file, Refused::Damaged.to_string()),
         };
-        let dir = &kept.statistics.dir;
-        if kept.program != PROGRAM {
-            return unusable(dir, "kept by another version of this program: measure it again");
-        }
-        if kept.configs != self.configs.sha256 {
-            return unusable(dir, "kept under another configuration: measure it again");
+        let dir = &origin.run;
+        if origin.configs != self.configs.sha256 {
+            return unusable(dir, "kept under another configuration: measure it again".into());
         }
         let asked = self.also.filter(|file| self.configs.bound_by(&file.sha256).is_none());
-        match asked {
-            Some(file) if kept.also.as_ref() != Some(&file.sha256) => {
-                let name = &file.registration.name;
-                unusable(
-                    dir,
-                    &format!(
-                        "kept without what registration {name} asks for: put it into configs/registrations and measure again"
-                    ),
-                )
-            }
-            _ => Ok(Arc::new(kept.statistics)),
+        if let Some(asked) = asked.filter(|asked| origin.also.as_ref() != Some(&asked.sha256)) {
+            let name = &asked.registration.name;
+            return unusable(
+                dir,
+                format!(
+                    "kept without what registration {name} asks for: put it into configs/registrations and measure again"
+                ),
+            );
         }
+        let is_here = dir.is_dir();
+        if is_here && RunFiles::read(dir, &self.configs.layouts).listing() != origin.inputs {
+            let message = "the run's files changed after it was kept: measure it again";
+            return unusable(dir, message.into());
+        }
+        self.note(|trust| {
+            let runs = if is_here { &mut trust.same_inputs } else { &mut trust.not_here };
+            runs.insert(dir.clone());
+        });
+        Ok(Arc::new(statistics))
     }
 
     /// The statistics of run directories, in their order; `done` is called once per run.
@@ -185,10 +208,7 @@ impl<'a> Store<'a> {
     fn read(&self, dir: &Path) -> Measured {
         let files = RunFiles::read(dir, &self.configs.layouts);
         let listing = files.listing();
-        if let Ok(mut all) = self.listings.lock() {
-            all.insert(dir.to_owned(), listing.clone());
-        }
-        self.kept_or(dir, &listing, || {
+        self.kept_or(dir, listing, || {
             let run = Run::load_files(dir, files, &self.load)
                 .map_err(|problems| Unreadable { dir: dir.into(), problems: problems.0 })?;
             RunStatistics::of(run, self.configs, self.also)
@@ -201,7 +221,7 @@ impl<'a> Store<'a> {
             Unreadable { dir: dir.into(), problems: vec![problem] }
         };
         let config = config_yaml(&job.spec, &job.label).map_err(|e| unusable(e.to_string()))?;
-        self.kept_or(dir, &config, || {
+        self.kept_or(dir, config, || {
             let simulated = simulate(&job.spec).map_err(|e| unusable(e.to_string()))?;
             let mut run = to_run(&simulated, &job.spec, &job.label);
             run.dir = dir.into();
@@ -209,95 +229,37 @@ impl<'a> Store<'a> {
         })
     }
 
+    /// The statistics that are kept of a run with these inputs, or else made and kept.
     fn kept_or(
         &self,
         dir: &Path,
-        inputs: &str,
+        inputs: String,
         make: impl FnOnce() -> Result<RunStatistics, Unreadable>,
     ) -> Measured {
-        let file = self.kept.as_ref().map(|folder| folder.join(self.file_name(dir, inputs)));
-        if let Some(kept) = file.as_deref().and_then(read_kept) {
-            return Ok(Arc::new(kept.statistics));
+        let Some(folder) = &self.kept else { return Ok(Arc::new(make()?)) };
+        let origin = Origin {
+            program: PROGRAM.into(),
+            configs: self.configs.sha256.clone(),
+            also: self.also.map(|file| file.sha256.clone()),
+            reading: format!("{:?}", self.load),
+            run: dir.into(),
+            inputs,
+        };
+        let file = folder.join(origin.file_name());
+        match kept::read(&file) {
+            Some(Ok((_, statistics))) => {
+                self.note(|trust| _ = trust.same_inputs.insert(dir.into()));
+                return Ok(Arc::new(statistics));
+            }
+            Some(Err(why)) => self.note(|trust| _ = trust.refused.insert(file, why)),
+            None => {}
         }
         let made = make()?;
-        if let Some(file) = file
-            && let Err(error) =
-                keep(&file, &made, &self.configs.sha256, self.also.map(|file| file.sha256.clone()))
+        if let Err(error) = kept::write(folder, &origin, &made)
             && let Ok(mut all) = self.not_kept.lock()
         {
             all.push(error);
         }
         Ok(Arc::new(made))
     }
-
-    fn file_name(&self, dir: &Path, inputs: &str) -> String {
-        let also = self.also.map_or("", |file| file.sha256.as_str());
-        let named = format!(
-            "program {PROGRAM}\nconfigs {}\nalso {also}\nreading {:?}\nrun {}\n{inputs}",
-            self.configs.sha256,
-            self.load,
-            dir.display()
-        );
-        format!("{}.{ENDING}", sha256_hex(named.as_bytes()))
-    }
-}
-
-/// The ending of a kept file.
-const ENDING: &str = "run";
-
-/// The kept files under some paths, in order of path.
-pub fn find_kept<P: AsRef<Path>>(paths: &[P]) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = paths
-        .iter()
-        .flat_map(|path| reading::walk(path.as_ref()).flatten())
-        .filter(|entry| entry.file_type().is_file())
-        .map(walkdir::DirEntry::into_path)
-        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
-        .collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// What a kept file holds.
-#[derive(Serialize, Deserialize)]
-struct Kept<S> {
-    /// SHA-256 of the program's source that measured.
-    program: String,
-    /// SHA-256 of the configuration it measured under.
-    configs: String,
-    /// SHA-256 of a registration outside the configuration that was measured for as well.
-    also: Option<String>,
-    /// What it measured.
-    statistics: S,
-}
-
-/// The statistics in a file; `None` when there is none, or it is damaged.
-fn read_kept(file: &Path) -> Option<Kept<RunStatistics>> {
-    let packed = reading::bytes(file).ok()?;
-    let unpacked = zstd::Decoder::with_buffer(packed.as_slice()).ok()?;
-    let mut bytes = Vec::new();
-    Bounded::new(unpacked, limits::KEPT_BYTES).read_to_end(&mut bytes).ok()?;
-    rmp_serde::from_slice(&bytes).ok()
-}
-
-/// Writes statistics to a file, packed and with a checksum.
-fn keep(
-    file: &Path,
-    statistics: &RunStatistics,
-    configs: &str,
-    also: Option<String>,
-) -> Result<(), KeepError> {
-    let encode = |source| KeepError::Encode { dir: statistics.dir.clone(), source };
-    let kept = Kept { program: PROGRAM.into(), configs: configs.into(), also, statistics };
-    let bytes = rmp_serde::to_vec_named(&kept).map_err(encode)?;
-    let pack = || -> std::io::Result<Vec<u8>> {
-        let mut packer = zstd::Encoder::new(Vec::new(), 1)?;
-        packer.include_checksum(true)?;
-        std::io::Write::write_all(&mut packer, &bytes)?;
-        packer.finish()
-    };
-    pack()
-        .and_then(|packed| write_beside(file, &packed))
-        .map_err(|source| KeepError::Write { path: file.into(), source })
 }

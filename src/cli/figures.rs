@@ -106,6 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             project::write_all(&evaluated.figure(spec, &project.configs)?.files)?;
         }
     }
+    runs::tell_trust(&store);
     Ok(project::code(unreadable))
 }
 

@@ -10,12 +10,13 @@ use crate::provenance::manifest::{self, PATH};
 
 use super::output;
 
-/// List the SHA-256 of every file of configs/ and results/, or check them
+/// List the SHA-256 of every file that nothing here makes, or check them
 ///
+/// These are the files of configs/, paper/published/ and results/, and figures/README.md.
 /// Files that a folder's own SHA256SUMS lists (results/sim) are compared with that list,
-/// which is in this one. Writes SHA256SUMS, which `sha256sum -c SHA256SUMS` checks as well. With --verify:
-/// writes nothing, names files that changed, are missing, or are in no one's list, and
-/// exits with 1 if there are any.
+/// which is in this one. Writes SHA256SUMS, which `sha256sum -c SHA256SUMS` checks as well.
+/// With --verify: writes nothing, names files that changed, are missing, or are in no one's
+/// list, and exits with 1 if there are any.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck manifest

@@ -16,9 +16,11 @@ use super::runs::{self, Inputs, RunArgs};
 /// Measure runs and keep the result, so that a later step only combines
 ///
 /// Each run's statistics go to one small file under --cache, named by the hash of what they
-/// were made from. score, verdict and derive take them from there with the same --cache.
-/// Where the runs themselves are too large or too far away, give score or verdict the
-/// folder of kept files instead of the runs.
+/// were made from. score, verdict and derive take them from there with the same --cache,
+/// while the run's files have the same hashes. Where the runs themselves are too large or
+/// too far away, give score or verdict the folder of kept files instead of the runs: they
+/// then trust what is kept and say so. A kept file that was edited or renamed is refused;
+/// one that was forged whole, with its hashes, shows only when the run is measured again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck measure results/nova --cache kept

@@ -29,8 +29,8 @@ enum Command {
 /// Check every proof under a folder
 ///
 /// Recomputes git's object names, follows them from tag or commit to the file, compares
-/// the file with the one here, and puts the times in order. Exits with 1 if a proof does
-/// not hold.
+/// the file with the one here, and puts the times in order. Names the file whose bytes it
+/// compared. Exits with 1 if a proof does not hold.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   trapcheck provenance verify provenance")]
@@ -112,6 +112,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn verify_all(dir: &Path, repository: Option<&Repository>) -> anyhow::Result<ExitCode> {
+    if !dir.is_dir() {
+        bail!("{} is no folder; a proof's folder holds a proof.yaml", dir.display());
+    }
     let proofs = find_proofs(dir)?;
     if proofs.is_empty() {
         bail!("no proof under {} (a proof's folder holds a proof.yaml)", dir.display());
@@ -147,8 +150,18 @@ fn line(dir: &Path, verified: &Verified) -> String {
     };
     let pushed = verified.pushed_unix.map(|t| when("pushed", t));
     let said = pushed.unwrap_or_else(|| when("committed", verified.committed_unix));
-    let (verdict, file) = (verified.verdict.word(), &verified.proof.file);
+    let (verdict, file) = (verified.verdict.word(), proven(verified));
     format!("ok      {}: {verdict}: {file}, {said}", dir.display())
+}
+
+/// The file whose bytes were compared, and the committed path where that is another.
+fn proven(verified: &Verified) -> String {
+    let (proof, published) = (&verified.proof, verified.proof.published());
+    let here = if verified.file_is_here { "the same here" } else { "not in this project" };
+    match published == Path::new(&proof.file) {
+        true => proof.file.clone(),
+        false => format!("{} (committed as {}, {here})", published.display(), proof.file),
+    }
 }
 
 fn export_one(args: &ExportArgs) -> anyhow::Result<ExitCode> {

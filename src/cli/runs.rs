@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use crate::analysis::score::Unreadable;
-use crate::analysis::store::{Measured, Store, find_kept};
+use crate::analysis::store::{Measured, Store, Trust, find_kept};
 use crate::run::{LoadOptions, Problem, find_runs_by};
 use crate::setup::Configs;
 
@@ -98,9 +98,37 @@ pub fn measure(store: &Store<'_>, found: &Inputs, doing: &'static str) -> Vec<Me
         let twice = current.get(&place).is_some_and(|count| *count > 1);
         measured.push(if twice { Err(kept_twice(&place)) } else { one });
     }
+    tell_trust(store);
     measured.sort_by_key(dir);
     measured.dedup_by(|a, b| a.is_err() && b.is_err() && dir(a) == dir(b));
     measured
+}
+
+/// Says of which runs the statistics were taken as kept, and which kept files were not taken.
+pub fn tell_trust(store: &Store<'_>) {
+    let Trust { same_inputs, not_here, refused } = store.trust();
+    for (file, why) in refused {
+        eprintln!("problem: {}: {why}; it was measured again", file.display());
+    }
+    let of = |runs: &BTreeSet<PathBuf>| {
+        let first = runs.first().map(|dir| dir.display().to_string()).unwrap_or_default();
+        match runs.len() {
+            1 => format!("1 run ({first})"),
+            n => format!("{n} runs ({first} and others)"),
+        }
+    };
+    if !same_inputs.is_empty() {
+        eprintln!(
+            "note: the statistics of {} were kept, not recomputed; what they were measured from has not changed",
+            of(&same_inputs)
+        );
+    }
+    if !not_here.is_empty() {
+        eprintln!(
+            "note: the statistics of {} are trusted as they were kept, not recomputed: the runs are not here to compare with",
+            of(&not_here)
+        );
+    }
 }
 
 fn kept_twice(dir: &Path) -> Unreadable {

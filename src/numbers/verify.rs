@@ -4,11 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::analysis::outputs::DERIVED;
+use walkdir::WalkDir;
 
+use crate::analysis::outputs::FIGURES;
+use crate::analysis::theory_tables::PUBLISHED;
 use crate::hash::sha256_hex;
+use crate::provenance::manifest::FIGURES_PAGE;
 
-use super::{Manifest, SourceEntry};
+use super::{JSON_PATH, MARKDOWN_PATH, Manifest, SourceEntry, TEX_PATH};
+
+/// The folder of tables, numbers and what was published.
+const PAPER: &str = "paper";
+
+/// What lies there and is nobody's output: what is published, and the user's own drawings
+/// (`figures --from`, `figures run`), which are no part of the repository.
+const ELSEWHERE: [&str; 3] = [PUBLISHED, "figures/from", "figures/runs"];
 
 /// Everything that differs, each line naming a file or an id. Empty: all holds.
 ///
@@ -140,16 +150,19 @@ fn ledger(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
     found
 }
 
-/// Files among the derived tables and figures that nothing makes any more.
+/// Files among the figures and the paper's tables and numbers that nothing makes. What is
+/// published, and the figures' page, are held to their hashes by the data's manifest.
 pub fn unclaimed(computed: &Manifest, root: &Path) -> Vec<String> {
-    let made: BTreeSet<_> = computed.outputs.iter().map(|o| o.path.as_path()).collect();
-    let derived = walkdir::WalkDir::new(root.join(DERIVED)).sort_by_file_name();
-    derived
-        .into_iter()
+    let mut made: BTreeSet<_> = computed.outputs.iter().map(|o| o.path.as_path()).collect();
+    made.extend([JSON_PATH, MARKDOWN_PATH, TEX_PATH, FIGURES_PAGE].map(Path::new));
+    let folders = [FIGURES, PAPER].into_iter();
+    folders
+        .flat_map(|folder| WalkDir::new(root.join(folder)).sort_by_file_name())
         .flatten()
-        .filter(|entry| entry.file_type().is_file())
+        .filter(|entry| !entry.file_type().is_dir())
         .filter_map(|entry| entry.path().strip_prefix(root).ok().map(Path::to_owned))
+        .filter(|path| !ELSEWHERE.iter().any(|folder| path.starts_with(folder)))
         .filter(|path| !made.contains(path.as_path()))
-        .map(|path| format!("{}: nothing makes this file any more", path.display()))
+        .map(|path| format!("{}: not made by anything here", path.display()))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! Making a proof from a local git repository: its objects are copied, nothing is run.
+//! Making a proof from a local git repository: its objects are copied as git hashes them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::object::{Commit, Id, Kind, Object};
 use super::proof::FILE_NAME;
-use super::{Jobs, Proof, Push, Repository, RepositoryError, TagRef, Verdict, time};
+use super::verify::is_inside;
+use super::{Failure, Jobs, Proof, Push, Repository, RepositoryError, TagRef, Verdict, time};
 use crate::files::{Temporary, folder_of};
 use crate::hash::sha256_hex;
 
@@ -40,6 +41,9 @@ pub enum ExportError {
     /// A time is not written as one.
     #[error(transparent)]
     Time(#[from] time::TimeError),
+    /// The published file lies outside the project.
+    #[error(transparent)]
+    Outside(#[from] Failure),
     /// The file is not in the commit, or the commit not in what was pushed.
     #[error("{0}")]
     NotThere(String),
@@ -83,6 +87,9 @@ struct Copied<'a> {
 
 impl Copied<'_> {
     fn prove(&mut self, request: &Request) -> Result<Proof, ExportError> {
+        if let Some(outside) = request.published.as_ref().filter(|path| !is_inside(path)) {
+            return Err(Failure::Outside(outside.display().to_string()).into());
+        }
         let named = self.repository.resolve(&request.revision)?;
         let commit = self.repository.commit_of(named)?;
         let tag = if named == commit { None } else { Some(self.tag(named)?) };

@@ -1,8 +1,9 @@
-//! The manifest of committed data: the SHA-256 of every file of `results/` and
-//! `configs/`, in the format of `sha256sum -c`.
+//! The manifest of committed data: the SHA-256 of every file that nothing here makes, in
+//! the format of `sha256sum -c`: configurations, runs, and the paper's values.
 //!
 //! It says that the bytes are the ones that were committed to, not who made them. Files
-//! that are there but not in it are claimed by nobody, and are named.
+//! that are there but not in it are claimed by nobody, and are named. What is made from
+//! them (`paper/derived`, the figures) is in `paper/numbers.json`.
 //!
 //! A folder may hold a list of its own (`results/sim/SHA256SUMS`): that list is in the
 //! manifest and vouches for its files, which may be there or still to be made.
@@ -16,8 +17,11 @@ use crate::{hash, reading};
 /// Where the manifest lies, relative to the project's folder: where `sha256sum -c` runs.
 pub const PATH: &str = "SHA256SUMS";
 
-/// The folders whose files are committed data.
-pub const FOLDERS: [&str; 2] = ["configs", "results"];
+/// The folders whose files are committed data, and a page that stands among what is made.
+pub const PLACES: [&str; 4] = ["configs", FIGURES_PAGE, "paper/published", "results"];
+
+/// The page that shows the figures.
+pub const FIGURES_PAGE: &str = "figures/README.md";
 
 /// The SHA-256 of each file, by its path with forward slashes.
 pub type Listing = BTreeMap<String, String>;
@@ -32,14 +36,14 @@ pub struct ManifestError {
     pub message: String,
 }
 
-/// Hashes every file under the folders of `root` that runs are looked for in: names that
-/// begin with a dot and what is being written (`.tmp`) are no data.
+/// Hashes every file under the [`PLACES`] of `root`. Names that begin with a dot and
+/// files that are being written (`.tmp`) are no data.
 ///
 /// # Errors
 /// A place cannot be read, or a name does not fit the format.
 pub fn listing(root: &Path) -> Result<Listing, ManifestError> {
     let mut listing = Listing::new();
-    for folder in FOLDERS.iter().map(|f| root.join(f)).filter(|f| f.is_dir()) {
+    for folder in PLACES.iter().map(|place| root.join(place)).filter(|place| place.exists()) {
         for entry in reading::walk(&folder) {
             let entry = entry.map_err(|e| error(e.path().unwrap_or(&folder), &e))?;
             if entry.file_type().is_dir() {
@@ -102,9 +106,9 @@ pub fn parse(place: &Path, text: &str) -> Result<Listing, ManifestError> {
         if sha256.len() != 64 || !sha256.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
             return Err(at("expected a SHA-256 in lower-case hexadecimal"));
         }
-        let inside = FOLDERS.iter().any(|f| path.split('/').next() == Some(f));
+        let inside = PLACES.iter().any(|place| Path::new(path).starts_with(place));
         if !inside || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-            return Err(at("expected a path under configs/ or results/"));
+            return Err(at(&format!("expected a path under {}", PLACES.join(", "))));
         }
         if listing.insert(path.to_owned(), sha256.to_owned()).is_some() {
             return Err(at("this path is there twice"));

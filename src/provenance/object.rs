@@ -2,16 +2,18 @@
 //!
 //! An object's name is the SHA-1 of its kind, its length and its bytes, so a proof
 //! that keeps those needs no repository to be checked. SHA-1 repositories only.
+//!
+//! An object is read as git reads it, and refused where `git fsck` would object or git
+//! would pass over what is written: nobody may see another history here than git shows.
 
-use std::fmt;
-use std::str::FromStr;
+mod head;
+mod id;
 
-use serde::{Deserialize, Deserializer};
-use sha1_checked::Sha1;
+use std::collections::BTreeSet;
 
-/// The name of a git object: the SHA-1 of its framed bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id([u8; 20]);
+use head::{Head, is_ref_name, signature};
+
+pub use id::Id;
 
 /// Bytes that are not the git object they should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,68 +75,13 @@ pub struct Tag {
     pub name: String,
 }
 
-impl Id {
-    /// The name of framed bytes.
-    ///
-    /// # Errors
-    /// They carry the marks of a forged SHA-1 collision.
-    pub fn of(framed: &[u8]) -> Result<Self, ObjectError> {
-        let result = Sha1::try_digest(framed);
-        if result.has_collision() {
-            return Err(ObjectError("its bytes are a forged SHA-1 collision".into()));
-        }
-        Ok(Self((*result.hash()).into()))
-    }
-
-    /// From its twenty bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(Self)
-    }
-
-    /// Its twenty bytes.
-    pub const fn as_bytes(&self) -> &[u8; 20] {
-        &self.0
-    }
-}
-
-impl FromStr for Id {
-    type Err = ObjectError;
-
-    fn from_str(text: &str) -> Result<Self, ObjectError> {
-        let wrong = || ObjectError(format!("expected 40 hexadecimal digits, found {text:?}"));
-        let digits = text.as_bytes();
-        if digits.len() != 40 || !digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(wrong());
-        }
-        let mut bytes = [0; 20];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| wrong())?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
-        }
-        Ok(Self(bytes))
-    }
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl<'de> Deserialize<'de> for Id {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
 impl Kind {
     const ALL: [Self; 4] = [Self::Blob, Self::Tree, Self::Commit, Self::Tag];
+
+    /// The kind of a word in an object's frame.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
 
     /// The word in an object's frame.
     pub const fn word(self) -> &'static str {
@@ -164,8 +111,7 @@ impl Object {
         let end = framed.iter().position(|b| *b == 0).ok_or_else(|| wrong("no frame"))?;
         let head = std::str::from_utf8(&framed[..end]).map_err(|_| wrong("no frame"))?;
         let (word, length) = head.split_once(' ').ok_or_else(|| wrong("no frame"))?;
-        let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word);
-        let kind = kind.ok_or_else(|| wrong("unknown kind"))?;
+        let kind = Kind::of(word).ok_or_else(|| wrong("unknown kind"))?;
         let body = framed[end + 1..].to_vec();
         // Written as git writes it: no sign, no zeros before.
         if length != body.len().to_string() {
@@ -192,25 +138,30 @@ impl Object {
     /// The entries of a tree.
     ///
     /// # Errors
-    /// It is no tree, or not one that git would have written: entries out of order,
-    /// there twice, or with a name that is no file name.
+    /// It is no tree, or not one that git would have written: entries out of order, a name
+    /// there twice or no file name, a mode that git does not know.
     pub fn tree(&self) -> Result<Vec<TreeEntry>, ObjectError> {
         let mut rest = self.expect(Kind::Tree)?;
         let mut entries: Vec<TreeEntry> = Vec::new();
+        // A file and a folder of one name need not be neighbours: "a.b" sorts between them.
+        let mut names = BTreeSet::new();
         while !rest.is_empty() {
-            let (entry, after) = tree_entry(rest)
-                .ok_or_else(|| ObjectError("a tree that ends inside an entry".into()))?;
+            let (entry, after) = tree_entry(rest)?;
             rest = after;
             let name = String::from_utf8_lossy(&entry.name).into_owned();
-            if entry.name.is_empty() || entry.name.contains(&b'/') || name == "." || name == ".." {
+            let reserved = [".", "..", ".git"].iter().any(|r| name.eq_ignore_ascii_case(r));
+            if name.is_empty() || name.contains('/') || reserved {
                 return Err(ObjectError(format!("a tree entry named {name:?}")));
             }
             if let Some(before) = entries.last()
-                && order(before) >= order(&entry)
+                && order(before) > order(&entry)
             {
                 let before = String::from_utf8_lossy(&before.name);
                 let message = format!("tree entries out of order: {name:?} after {before:?}");
                 return Err(ObjectError(message));
+            }
+            if !names.insert(entry.name.clone()) {
+                return Err(ObjectError(format!("two tree entries named {name:?}")));
             }
             entries.push(entry);
         }
@@ -220,33 +171,42 @@ impl Object {
     /// What a commit says.
     ///
     /// # Errors
-    /// It is no commit, or lacks a line every commit has.
+    /// It is no commit, or its head is not tree, parents, author and committer in this order.
     pub fn commit(&self) -> Result<Commit, ObjectError> {
-        let headers = headers(self.expect(Kind::Commit)?);
-        let tree = required(&headers, "tree")?.parse()?;
-        let parents = headers.iter().filter(|(key, _)| key == "parent");
-        let parents = parents.map(|(_, id)| id.parse()).collect::<Result<_, _>>()?;
-        let committer = required(&headers, "committer")?;
-        let committed_unix = committer
-            .rsplit(' ')
-            .nth(1)
-            .and_then(|seconds| seconds.parse().ok())
-            .ok_or_else(|| ObjectError(format!("a committer without a time: {committer:?}")))?;
+        let mut head = Head::of(self.expect(Kind::Commit)?)?;
+        let tree = id(head.expect("tree")?)?;
+        let mut parents = Vec::new();
+        while let Some(parent) = head.next("parent") {
+            parents.push(id(parent)?);
+        }
+        signature("author", head.expect("author")?)?;
+        let committed_unix = signature("committer", head.expect("committer")?)?;
+        head.finish(&["tree", "parent", "author", "committer"])?;
         Ok(Commit { tree, parents, committed_unix })
     }
 
     /// What an annotated tag says.
     ///
     /// # Errors
-    /// It is no tag of a commit, or lacks a line every tag has.
+    /// It is no tag of a commit, or its head is not object, type, tag and tagger in this order.
     pub fn tag(&self) -> Result<Tag, ObjectError> {
-        let headers = headers(self.expect(Kind::Tag)?);
-        let kind = required(&headers, "type")?;
-        if kind != "commit" {
-            return Err(ObjectError(format!("a tag of a {kind}, not of a commit")));
+        let mut head = Head::of(self.expect(Kind::Tag)?)?;
+        let target = id(head.expect("object")?)?;
+        let kind = head.expect("type")?;
+        if kind != b"commit" {
+            let kind = String::from_utf8_lossy(kind);
+            return Err(ObjectError(format!("a tag of {kind:?}, not of a commit")));
         }
-        let target = required(&headers, "object")?.parse()?;
-        Ok(Tag { target, name: required(&headers, "tag")?.to_owned() })
+        let name = String::from_utf8_lossy(head.expect("tag")?).into_owned();
+        if !is_ref_name(&name) {
+            return Err(ObjectError(format!("{name:?} is no name of a tag")));
+        }
+        // The oldest tags of git's own history name no tagger.
+        if let Some(tagger) = head.next("tagger") {
+            signature("tagger", tagger)?;
+        }
+        head.finish(&["object", "type", "tag", "tagger"])?;
+        Ok(Tag { target, name })
     }
 }
 
@@ -259,36 +219,28 @@ fn order(entry: &TreeEntry) -> Vec<u8> {
     name
 }
 
-fn tree_entry(bytes: &[u8]) -> Option<(TreeEntry, &[u8])> {
-    let space = bytes.iter().position(|b| *b == b' ')?;
-    let zero = space + bytes[space..].iter().position(|b| *b == 0)?;
-    let id = Id::from_bytes(bytes.get(zero + 1..zero + 21)?)?;
-    let mode = &bytes[..space];
-    let entry = TreeEntry {
-        name: bytes[space + 1..zero].to_vec(),
-        is_tree: mode == b"40000",
-        is_file: matches!(mode, b"100644" | b"100755"),
-        id,
+fn tree_entry(bytes: &[u8]) -> Result<(TreeEntry, &[u8]), ObjectError> {
+    let cut = || ObjectError("a tree that ends inside an entry".into());
+    let space = bytes.iter().position(|b| *b == b' ').ok_or_else(cut)?;
+    let zero = bytes[space..].iter().position(|b| *b == 0).ok_or_else(cut)? + space;
+    let id = bytes.get(zero + 1..zero + 21).and_then(Id::from_bytes).ok_or_else(cut)?;
+    let (is_tree, is_file) = match &bytes[..space] {
+        b"40000" => (true, false),
+        // Group-writable: written by the first versions of git.
+        b"100644" | b"100755" | b"100664" => (false, true),
+        // A link, a submodule.
+        b"120000" | b"160000" => (false, false),
+        other => {
+            let mode = String::from_utf8_lossy(other);
+            return Err(ObjectError(format!("a tree entry of mode {mode:?}, which git has not")));
+        }
     };
-    Some((entry, &bytes[zero + 21..]))
+    let entry = TreeEntry { name: bytes[space + 1..zero].to_vec(), is_tree, is_file, id };
+    Ok((entry, &bytes[zero + 21..]))
 }
 
-/// The lines before the first empty one, as key and value; continued lines are left
-/// out. Names of people may be in any encoding, what is read here is ASCII.
-fn headers(body: &[u8]) -> Vec<(String, String)> {
-    let end = body.windows(2).position(|pair| pair == b"\n\n").unwrap_or(body.len());
-    let text = String::from_utf8_lossy(&body[..end]);
-    let lines = text.split('\n').filter_map(|line| line.split_once(' '));
-    lines.filter(|(key, _)| !key.is_empty()).map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
-}
-
-fn required<'a>(headers: &'a [(String, String)], key: &str) -> Result<&'a str, ObjectError> {
-    let mut values = headers.iter().filter(|(k, _)| k == key).map(|(_, value)| value.as_str());
-    match (values.next(), values.next()) {
-        (Some(value), None) => Ok(value),
-        (None, _) => Err(ObjectError(format!("it has no {key}"))),
-        _ => Err(ObjectError(format!("it has more than one {key}"))),
-    }
+fn id(digits: &[u8]) -> Result<Id, ObjectError> {
+    String::from_utf8_lossy(digits).parse()
 }
 
 #[cfg(test)]
@@ -315,21 +267,105 @@ mod tests {
         }
     }
 
+    fn tree(entries: &[(&str, &str)]) -> Result<Vec<TreeEntry>, ObjectError> {
+        let mut body = Vec::new();
+        for (mode, name) in entries {
+            body.extend(format!("{mode} {name}\0").bytes());
+            body.extend([7; 20]);
+        }
+        Object { kind: Kind::Tree, body }.tree()
+    }
+
+    #[track_caller]
+    fn refused(entries: &[(&str, &str)], words: &str) {
+        let error = tree(entries).expect_err("expected no tree").0;
+        assert!(error.contains(words), "{words:?} is not in: {error}");
+    }
+
     #[test]
     fn a_tree_out_of_order_is_no_tree() {
-        let tree = |entries: &[(&str, &str)]| {
-            let mut body = Vec::new();
-            for (mode, name) in entries {
-                body.extend(format!("{mode} {name}\0").bytes());
-                body.extend([7; 20]);
-            }
-            Object { kind: Kind::Tree, body }.tree()
-        };
         // A folder "a" sorts as "a/", which is after "a.b" and before "a0".
         let sound = [("100644", "a.b"), ("40000", "a"), ("100644", "a0")];
         assert_eq!(tree(&sound).unwrap().len(), 3);
-        assert!(tree(&[("40000", "a"), ("100644", "a.b")]).unwrap_err().0.contains("out of order"));
-        assert!(tree(&[("100644", "a"), ("100644", "a")]).is_err());
-        assert!(tree(&[("100644", "..")]).is_err());
+        refused(&[("40000", "a"), ("100644", "a.b")], "out of order");
+    }
+
+    #[test]
+    fn a_tree_with_one_name_twice_is_no_tree() {
+        refused(&[("100644", "a"), ("100644", "a")], "two tree entries named \"a\"");
+        refused(&[("100644", "a"), ("40000", "a")], "two tree entries named \"a\"");
+        // In order, and not neighbours.
+        let apart = [("100644", "a"), ("100644", "a.b"), ("40000", "a")];
+        refused(&apart, "two tree entries named \"a\"");
+    }
+
+    #[test]
+    fn a_tree_with_a_name_or_mode_that_git_refuses_is_no_tree() {
+        for name in ["", ".", "..", ".git", ".GIT", "a/b"] {
+            refused(&[("100644", name)], "a tree entry named");
+        }
+        for mode in ["040000", "100600", "100666", "644", ""] {
+            refused(&[(mode, "a")], "which git has not");
+        }
+        for mode in ["40000", "100644", "100755", "100664", "120000", "160000"] {
+            assert!(tree(&[(mode, "a")]).is_ok(), "{mode}");
+        }
+        let cut = Object { kind: Kind::Tree, body: b"100644 a\0short".to_vec() };
+        assert!(cut.tree().unwrap_err().0.contains("ends inside an entry"));
+    }
+
+    const ID: &str = "ce013625030ba8dba906f756967f9e9ca394464a";
+
+    fn commit(lines: &[&str]) -> Result<Commit, ObjectError> {
+        let head: String = lines.iter().map(|l| format!("{}\n", l.replace("ID", ID))).collect();
+        Object { kind: Kind::Commit, body: format!("{head}\nWords\n").into_bytes() }.commit()
+    }
+
+    #[test]
+    fn a_commit_is_read_in_gits_order_only() {
+        let sound = [
+            "tree ID",
+            "parent ID",
+            "parent ID",
+            "author A <a> 1 +0000",
+            "committer B <b> 2 -0600",
+        ];
+        let read = commit(&sound).unwrap();
+        assert_eq!((read.parents.len(), read.committed_unix), (2, 2));
+        let signed = ["gpgsig -----BEGIN", " parent ID", " ", " end", "encoding x"];
+        assert_eq!(commit(&[&sound[..], &signed[..]].concat()), Ok(read));
+        for (from, to, words) in [
+            (0, 1, "expected a tree line"),
+            (1, 3, "expected a committer line"),
+            (1, 4, "a parent line where git reads none"),
+            (3, 4, "expected an author line"),
+        ] {
+            let mut lines = sound.to_vec();
+            let line = lines.remove(from);
+            lines.insert(to, line);
+            let error = commit(&lines).expect_err("another order").0;
+            assert!(error.contains(words), "{words:?} is not in: {error}");
+        }
+        for twice in ["tree ID", "parent ID", "author A <a> 1 +0000", "committer B <b> 2 -0600"] {
+            let error = commit(&[&sound[..], &[twice]].concat()).expect_err("twice").0;
+            assert!(error.contains("where git reads none"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_tag_is_read_in_gits_order_only() {
+        let tag = |lines: &[&str]| {
+            let head: String = lines.iter().map(|l| format!("{}\n", l.replace("ID", ID))).collect();
+            Object { kind: Kind::Tag, body: format!("{head}\nWords\n").into_bytes() }.tag()
+        };
+        let sound = ["object ID", "type commit", "tag v1", "tagger A <a> 1 +0000"];
+        assert_eq!(tag(&sound).unwrap().name, "v1");
+        assert!(tag(&sound[..3]).is_ok(), "as the oldest are");
+        assert!(tag(&[sound[1], sound[0], sound[2]]).is_err());
+        assert!(tag(&[&sound[..], &["object ID"]].concat()).is_err());
+        for name in ["v1^{commit}", "a..b", "a b", "-x", "a\u{7}", "/a", "a.lock", "@", ""] {
+            let error = tag(&[sound[0], sound[1], &format!("tag {name}")]).expect_err(name).0;
+            assert!(error.contains("is no name of a tag"), "{error}");
+        }
     }
 }

@@ -21,6 +21,7 @@ pub struct Proof {
     /// The registered file's path in the repository it was committed to.
     pub file: String,
     /// Where the same bytes lie in this project, relative to its folder; `file` if not given.
+    /// A place outside it proves nothing about the project, and fails.
     #[serde(default)]
     pub published: Option<PathBuf>,
     /// SHA-256 of those bytes, as `meta.json` of the bound runs carries it.

@@ -1,91 +1,72 @@
-//! A local git repository, read for its objects and the names of its commits.
+//! A local git repository, asked for its objects and the names of its commits.
 //!
-//! Loose objects, packs (index version 2), alternates and worktrees; every object is
-//! checked against its name, so that a misread one is an error and never a proof. Not
-//! read: reftables, SHA-256 repositories, and anything on a server.
+//! Git itself reads it (`git cat-file --batch`): packs, alternates, worktrees and whatever
+//! comes next are its own. It asks no server, follows no replacements, and may not take
+//! more than [`GIT_MEMORY`]. What it gives is hashed again here, so a wrong object is an
+//! error and never a proof; a proof is verified without git and without the repository.
+//!
+//! A library in its place would do less for more: `gix-odb` brings 33 crates, does not
+//! hash what it finds, and leaves the names of commits to do. SHA-256 repositories are not
+//! read.
 
-use std::io::Read;
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::object::{Id, Kind, Object};
-use super::pack::Pack;
-use crate::limits::FILE_BYTES;
-use crate::reading::{self, Bounded};
 
 /// A repository's folder, opened.
 #[derive(Debug)]
 pub struct Repository {
-    /// Where HEAD and the worktree's own refs lie.
-    git_dir: PathBuf,
-    /// Where the shared refs lie.
-    common_dir: PathBuf,
-    /// Folders of objects, the repository's own first.
-    object_dirs: Vec<PathBuf>,
-    packs: Vec<Pack>,
+    dir: PathBuf,
+    /// Started again after an object that git could not give.
+    objects: RefCell<Option<Objects>>,
 }
 
 /// A repository that cannot be read, or lacks what was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", place.display())]
 pub struct RepositoryError {
-    /// The file or folder.
+    /// The folder.
     pub place: PathBuf,
     /// What is wrong with it.
     pub message: String,
 }
 
-impl RepositoryError {
-    pub(super) fn new(place: &Path, message: impl Into<String>) -> Self {
-        Self { place: place.into(), message: message.into() }
-    }
-
-    pub(super) fn io(place: &Path, error: &std::io::Error) -> Self {
-        Self::new(place, format!("cannot read: {error}"))
-    }
-}
-
-/// Tags that point at tags, and symbolic refs, are followed this far.
+/// Tags that point at tags are followed this far.
 const DEEPEST: usize = 16;
 
+/// The largest object of a proof, bytes.
+const LARGEST: usize = 64 << 20;
+
+/// What git may allocate at once: an object, its base and its delta.
+const GIT_MEMORY: &str = "128m";
+
 impl Repository {
-    /// Opens the repository of a working tree, a linked worktree, or a bare one.
+    /// Opens the repository that a folder belongs to: a working tree, a linked worktree or
+    /// a bare one.
     ///
     /// # Errors
-    /// There is none, or one of its indices cannot be read.
+    /// There is none, or there is no git.
     pub fn open(path: &Path) -> Result<Self, RepositoryError> {
-        let git_dir = git_dir(path)?;
-        let common_dir = match reading::text(git_dir.join("commondir")) {
-            Ok(there) => git_dir.join(there.trim_end()),
-            Err(_) => git_dir.clone(),
-        };
-        let mut object_dirs = vec![common_dir.join("objects")];
-        let mut at = 0;
-        while let Some(dir) = object_dirs.get(at).cloned() {
-            let alternates = reading::text(dir.join("info/alternates")).unwrap_or_default();
-            for line in alternates.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
-                let other = dir.join(line);
-                if !object_dirs.contains(&other) {
-                    object_dirs.push(other);
-                }
-            }
-            at += 1;
-        }
-        let mut packs = Vec::new();
-        for dir in &object_dirs {
-            packs.extend(Pack::open_all(&dir.join("pack"))?);
-        }
-        Ok(Self { git_dir, common_dir, object_dirs, packs })
+        let repository = Self { dir: path.into(), objects: RefCell::default() };
+        repository.ask(&["rev-parse", "--git-dir"])?.map_err(|said| repository.error(said))?;
+        Ok(repository)
     }
 
     /// The object of a name, checked against it.
     ///
     /// # Errors
-    /// It is not there, or damaged.
+    /// It is not there, damaged, or too large to be registered.
     pub fn object(&self, id: Id) -> Result<Object, RepositoryError> {
-        let object = match self.loose(id)? {
-            Some(object) => object,
-            None => self.packed(id)?,
+        let mut objects = self.objects.borrow_mut();
+        let running = match objects.take() {
+            Some(running) => running,
+            None => Objects::start(&self.dir).map_err(|e| self.no_git(&e))?,
         };
+        let (running, object) = running.read(id).map_err(|message| self.error(message))?;
+        *objects = Some(running);
         match object.id() {
             Ok(found) if found == id => Ok(object),
             Ok(found) => Err(self.error(format!("object {id} is damaged: it hashes to {found}"))),
@@ -93,23 +74,24 @@ impl Repository {
         }
     }
 
-    /// The object a name stands for: 40 hexadecimal digits, a tag, a branch, `HEAD`
-    /// or a full ref. A tag's name gives its tag object where it has one.
+    /// The object a name stands for, as git reads it: a tag, a branch, `HEAD`, `main~2`, the
+    /// digits of a commit. A tag's name gives its tag object where it has one.
     ///
     /// # Errors
     /// There is no such name.
     pub fn resolve(&self, name: &str) -> Result<Id, RepositoryError> {
-        if let Ok(id) = name.parse() {
-            return Ok(id);
+        let none = || self.error(format!("no tag, branch or commit named {name:?}"));
+        // Git would take it for an option.
+        if name.starts_with('-') {
+            return Err(none());
         }
-        let places = [name.to_owned(), format!("refs/tags/{name}"), format!("refs/heads/{name}")];
-        for place in places.iter().filter(|p| *p == "HEAD" || p.starts_with("refs/")) {
-            if let Some(id) = self.reference(place, 0)? {
-                return Ok(id);
+        let found = self.ask(&["rev-parse", "--verify", "--quiet", name])?.map_err(|_| none())?;
+        match found.trim_end() {
+            long if long.len() == 64 => {
+                Err(self.error("its objects have SHA-256 names, which are not read".into()))
             }
+            id => id.parse().map_err(|e| self.error(format!("{name:?}: {e}"))),
         }
-        let message = format!("no tag, branch or full object name {name:?}");
-        Err(self.error(message))
     }
 
     /// The commit an object is or, through tags, points at.
@@ -132,66 +114,89 @@ impl Repository {
         Err(self.error(format!("{id} is no commit")))
     }
 
+    /// What git prints, or what it says where it fails.
+    fn ask(&self, arguments: &[&str]) -> Result<Result<String, String>, RepositoryError> {
+        let output = git(&self.dir).args(arguments).stdin(Stdio::null()).output();
+        let output = output.map_err(|e| self.no_git(&e))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let said = text(&output.stderr);
+        let said = said.lines().next().unwrap_or_default().trim_start_matches("fatal: ");
+        Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(said.into()) })
+    }
+
     fn error(&self, message: String) -> RepositoryError {
-        RepositoryError::new(&self.common_dir, message)
+        RepositoryError { place: self.dir.clone(), message }
     }
 
-    fn reference(&self, name: &str, depth: usize) -> Result<Option<Id>, RepositoryError> {
-        if depth > DEEPEST || name.split('/').any(|part| part == "..") {
-            return Err(self.error(format!("{name} is no ref")));
-        }
-        for dir in [&self.git_dir, &self.common_dir] {
-            let path = dir.join(name);
-            let Ok(text) = reading::text(&path) else { continue };
-            let text = text.trim_end();
-            return match text.strip_prefix("ref: ") {
-                Some(other) => self.reference(other, depth + 1),
-                None => match text.parse() {
-                    Ok(id) => Ok(Some(id)),
-                    Err(e) => Err(RepositoryError::new(&path, e.to_string())),
-                },
-            };
-        }
-        let packed = reading::text(self.common_dir.join("packed-refs")).unwrap_or_default();
-        let line = packed.lines().find_map(|line| line.split_once(' ').filter(|(_, n)| *n == name));
-        line.map(|(id, _)| id.parse().map_err(|e| self.error(format!("packed-refs: {e}"))))
-            .transpose()
-    }
-
-    fn loose(&self, id: Id) -> Result<Option<Object>, RepositoryError> {
-        let name = id.to_string();
-        for dir in &self.object_dirs {
-            let path = dir.join(&name[..2]).join(&name[2..]);
-            let Ok(file) = reading::open(&path) else { continue };
-            let mut framed = Vec::new();
-            Bounded::new(flate2::read::ZlibDecoder::new(file), FILE_BYTES)
-                .read_to_end(&mut framed)
-                .map_err(|e| RepositoryError::io(&path, &e))?;
-            let object = Object::parse(&framed);
-            return object.map(Some).map_err(|e| RepositoryError::new(&path, e.to_string()));
-        }
-        Ok(None)
-    }
-
-    fn packed(&self, id: Id) -> Result<Object, RepositoryError> {
-        for pack in &self.packs {
-            if let Some(offset) = pack.find(id) {
-                return pack.object(offset, &|base| self.object(base));
-            }
-        }
-        Err(self.error(format!("there is no object {id}")))
+    fn no_git(&self, error: &std::io::Error) -> RepositoryError {
+        self.error(format!("cannot run git, which reads the repository: {error}"))
     }
 }
 
-/// The `.git` folder of a working tree or worktree, or the path itself when it is bare.
-fn git_dir(path: &Path) -> Result<PathBuf, RepositoryError> {
-    let git = path.join(".git");
-    if git.is_file() {
-        let text = reading::text(&git).map_err(|e| RepositoryError::io(&git, &e))?;
-        let there = text.trim_end().strip_prefix("gitdir: ");
-        let there = there.ok_or_else(|| RepositoryError::new(&git, "expected gitdir: PATH"))?;
-        return Ok(path.join(there));
+/// Git on a repository: with its own settings, on its own files, and with nothing else.
+fn git(dir: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(dir).args(["--no-replace-objects"]);
+    // Named by DIR alone, whatever shell or hook this runs in.
+    for variable in ["DIR", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"] {
+        git.env_remove(format!("GIT_{variable}"));
     }
-    let found = [git, path.to_owned()].into_iter().find(|dir| dir.join("objects").is_dir());
-    found.ok_or_else(|| RepositoryError::new(path, "not a git repository"))
+    git.env("GIT_ALLOC_LIMIT", GIT_MEMORY)
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("LC_ALL", "C");
+    git
+}
+
+/// A running `git cat-file --batch`: a name in, an object out.
+#[derive(Debug)]
+struct Objects {
+    git: Child,
+    names: ChildStdin,
+    found: BufReader<ChildStdout>,
+}
+
+impl Objects {
+    fn start(dir: &Path) -> std::io::Result<Self> {
+        let mut git = git(dir)
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let pipes = git.stdin.take().zip(git.stdout.take());
+        let (names, found) = pipes.ok_or_else(|| std::io::Error::other("no pipes"))?;
+        Ok(Self { git, names, found: BufReader::new(found) })
+    }
+
+    /// Reads an object. After a failure it may be out of step, and is no more.
+    fn read(mut self, id: Id) -> Result<(Self, Object), String> {
+        let unreadable = || format!("git cannot read object {id}: git fsck says why");
+        let mut line = String::new();
+        writeln!(self.names, "{id}").map_err(|_| unreadable())?;
+        self.names.flush().map_err(|_| unreadable())?;
+        self.found.read_line(&mut line).map_err(|_| unreadable())?;
+        let parts: Vec<&str> = line.split_whitespace().collect();
+        let [_, kind, size] = parts[..] else {
+            let missing = parts.get(1) == Some(&"missing");
+            return Err(if missing { format!("there is no object {id}") } else { unreadable() });
+        };
+        let (kind, size) = Kind::of(kind).zip(size.parse().ok()).ok_or_else(unreadable)?;
+        if size > LARGEST {
+            return Err(format!("object {id} has {size} bytes; a proof takes {LARGEST} at most"));
+        }
+        // The object, and the end of its line.
+        let mut body = vec![0; size + 1];
+        self.found.read_exact(&mut body).map_err(|_| unreadable())?;
+        body.truncate(size);
+        Ok((self, Object { kind, body }))
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        // It has nothing to finish; waiting leaves no process behind.
+        let _ = self.git.kill();
+        let _ = self.git.wait();
+    }
 }

@@ -1,9 +1,9 @@
 //! Checking one proof: every object has the name it is kept under, the chain leads
-//! from tag and commit to the file, the file is the same here, and the times agree.
+//! from tag and commit to the file, the project's file is that one, and the times agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use super::object::{Commit, Id, Kind, Object, ObjectError};
 use super::{Proof, Repository, Verdict, time};
@@ -17,6 +17,9 @@ const CLOCK_SKEW_S: i64 = 300;
 pub struct Verified {
     /// The proof.
     pub proof: Proof,
+    /// Whether the committed path is a file here as well, of the same bytes. It need not be
+    /// where the proof names another place for them.
+    pub file_is_here: bool,
     /// When the commit was made, by its committer's clock, Unix seconds.
     pub committed_unix: i64,
     /// When it was pushed, Unix seconds.
@@ -91,6 +94,9 @@ pub enum Failure {
         /// Its object name in the commit.
         expected: Id,
     },
+    /// The file the proof names is not a part of the project.
+    #[error("{0} is outside the project: expected a path inside it, without ..")]
+    Outside(String),
     /// The SHA-256 in the proof is not the file's.
     #[error("the file's SHA-256 is {found}, the proof says {expected}")]
     Sha256 {
@@ -138,15 +144,12 @@ pub fn verify(dir: &Path, root: &Path) -> Result<Verified, Vec<Failure>> {
     let proof = Proof::load(dir).map_err(|e| unreadable(e.to_string()))?;
     let (objects, mut failures) = objects(dir).map_err(unreadable)?;
     let mut chain = Chain { objects: &objects, used: BTreeSet::new() };
-    let path = root.join(proof.published());
-    let file = crate::reading::bytes(&path)
-        .map_err(|e| unreadable(format!("cannot read {}: {e}", proof.published().display())))?;
-    match chain.check(&proof, &file) {
+    match chain.check(&proof, root) {
         Err(failure) => failures.push(failure),
-        Ok(commit) => {
+        Ok((commit, file_is_here)) => {
             let stray = objects.keys().filter(|id| !chain.used.contains(id));
             failures.extend(stray.map(|id| Failure::Stray(*id)));
-            match judged(proof, commit.committed_unix) {
+            match judged(proof, commit.committed_unix, file_is_here) {
                 Ok(verified) if failures.is_empty() => return Ok(verified),
                 Ok(_) => {}
                 Err(failure) => failures.push(failure),
@@ -154,6 +157,26 @@ pub fn verify(dir: &Path, root: &Path) -> Result<Verified, Vec<Failure>> {
         }
     }
     Err(failures)
+}
+
+/// The bytes of a file inside the project; links must stay inside as well.
+fn read_inside(root: &Path, path: &Path) -> Result<Vec<u8>, Failure> {
+    let name = path.display().to_string();
+    let cannot = |e: std::io::Error| Failure::Unreadable(format!("cannot read {name}: {e}"));
+    if !is_inside(path) {
+        return Err(Failure::Outside(name));
+    }
+    let place = root.join(path).canonicalize().map_err(cannot)?;
+    if !place.starts_with(root.canonicalize().map_err(cannot)?) {
+        return Err(Failure::Outside(name));
+    }
+    crate::reading::bytes(&place).map_err(cannot)
+}
+
+/// Whether a path is relative and leads nowhere but down.
+pub(super) fn is_inside(path: &Path) -> bool {
+    let mut parts = path.components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Checks that a repository's tag still is the one that was proven.
@@ -203,13 +226,25 @@ fn objects(dir: &Path) -> Result<(BTreeMap<Id, Object>, Vec<Failure>), String> {
     Ok((objects, failures))
 }
 
+/// The bytes of a file here, which must be those of the committed one.
+fn same_bytes(root: &Path, path: &Path, committed: Id) -> Result<Vec<u8>, Failure> {
+    let here = Object { kind: Kind::Blob, body: read_inside(root, path)? };
+    let found = here.id().map_err(|e| Failure::Malformed(committed, e))?;
+    if found != committed {
+        let file = path.display().to_string();
+        return Err(Failure::FileDiffers { file, found, expected: committed });
+    }
+    Ok(here.body)
+}
+
 struct Chain<'a> {
     objects: &'a BTreeMap<Id, Object>,
     used: BTreeSet<Id>,
 }
 
 impl<'a> Chain<'a> {
-    fn check(&mut self, proof: &Proof, file: &[u8]) -> Result<Commit, Failure> {
+    /// Follows the chain to the file, and tells whether the committed path is here too.
+    fn check(&mut self, proof: &Proof, root: &Path) -> Result<(Commit, bool), Failure> {
         if let Some(tag) = &proof.tag {
             let object = self.get(tag.object, "the tag")?;
             let said = object.tag().map_err(|e| Failure::Malformed(tag.object, e))?;
@@ -224,20 +259,21 @@ impl<'a> Chain<'a> {
         let commit = self.commit(proof.commit, "the commit")?;
         let blob = self.blob_at(commit.tree, &proof.file)?;
         self.get(blob, "the file")?;
-        let here = Object { kind: Kind::Blob, body: file.to_vec() };
-        let found = here.id().map_err(|e| Failure::Malformed(blob, e))?;
-        if found != blob {
-            let file = proof.published().display().to_string();
-            return Err(Failure::FileDiffers { file, found, expected: blob });
+        let file = same_bytes(root, &proof.published(), blob)?;
+        let committed = Path::new(&proof.file);
+        // Another place holds the bytes; where this one is here too, it must not say otherwise.
+        let file_is_here = root.join(committed).symlink_metadata().is_ok();
+        if file_is_here {
+            same_bytes(root, committed, blob)?;
         }
-        let found = sha256_hex(file);
+        let found = sha256_hex(&file);
         if found != proof.sha256 {
             return Err(Failure::Sha256 { found, expected: proof.sha256.clone() });
         }
         if let Some(push) = &proof.push {
             self.descends(push.head, proof.commit)?;
         }
-        Ok(commit)
+        Ok((commit, file_is_here))
     }
 
     fn get(&mut self, id: Id, what: &'static str) -> Result<&'a Object, Failure> {
@@ -279,7 +315,7 @@ impl<'a> Chain<'a> {
 }
 
 /// The times, their order, and the verdict.
-fn judged(proof: Proof, committed_unix: i64) -> Result<Verified, Failure> {
+fn judged(proof: Proof, committed_unix: i64, file_is_here: bool) -> Result<Verified, Failure> {
     let pushed_unix = proof.push.as_ref().map(|p| time::parse(&p.time)).transpose()?;
     let first_job = proof.jobs.as_ref().map(|j| time::parse(&j.first_submitted));
     let first_job_unix = first_job.transpose()?;
@@ -300,5 +336,5 @@ fn judged(proof: Proof, committed_unix: i64) -> Result<Verified, Failure> {
             job: or_unknown(first_job_unix),
         });
     }
-    Ok(Verified { proof, committed_unix, pushed_unix, first_job_unix, verdict })
+    Ok(Verified { proof, file_is_here, committed_unix, pushed_unix, first_job_unix, verdict })
 }

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::columns::{Columns, Field, Type, shortened};
-use crate::limits::RUN_S;
 use super::problem::Problem;
 use super::shape::Shape;
 use super::{Counts, Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
+use crate::limits::RUN_S;
 
 /// Half of the last digit written (0.1 ms), with room for clock reads a little apart.
 const TIME_TOLERANCE_S: f64 = 1e-3;

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use super::columns::{Columns, Field, Presence, Type, shortened};
-use crate::limits::RUN_S;
 use super::problem::Problem;
 use super::turns::unknown_kind;
+use crate::limits::RUN_S;
 
 /// One planned session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

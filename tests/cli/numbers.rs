@@ -28,6 +28,13 @@ fn the_committed_manifest_verifies() {
 }
 
 #[test]
+fn the_committed_manifest_of_data_verifies() {
+    let output = trapcheck(&["manifest", "--verify"]).output().unwrap();
+    let said = stdout(&output) + &stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+#[test]
 fn one_flipped_byte_of_a_turns_file_fails_and_is_named() {
     let project = project();
     let mut bytes = fs::read(project.path(TURNS)).unwrap();
@@ -75,6 +82,49 @@ fn a_missing_output_a_missing_source_and_a_changed_table_are_each_named() {
         format!("output {table}: SHA-256 is"),
     ] {
         assert!(said.contains(&line), "no {line:?} in {said}");
+    }
+}
+
+#[test]
+fn a_file_that_nothing_makes_is_named_wherever_it_stands() {
+    let project = project();
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(0), "{said}");
+    let added = ["figures/fake.svg", "figures/.x/fake.csv", "paper/derived/fake.csv", "paper/fake"];
+    for path in added {
+        fs::create_dir_all(project.path(path).parent().unwrap()).unwrap();
+        fs::write(project.path(path), "x").unwrap();
+        let (code, said) = verify(&project);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(&format!("{path}: not made by anything here\n")), "{said}");
+        fs::remove_file(project.path(path)).unwrap();
+    }
+    // What is a user's own, or held by the manifest of data.
+    for path in ["figures/from/mine.svg", "figures/runs/mine.svg", "figures/README.md"] {
+        fs::create_dir_all(project.path(path).parent().unwrap()).unwrap();
+        fs::write(project.path(path), "x").unwrap();
+    }
+    let (code, said) = verify(&project);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_changed_digit_of_any_published_file_is_named_by_one_of_the_checks() {
+    let project = project();
+    project.trapcheck(&["manifest"]).assert().success();
+    project.trapcheck(&["manifest", "--verify"]).assert().success();
+    for (path, bytes) in project.bytes_of("paper/published") {
+        let place = project.path("paper/published").join(&path);
+        let mut changed = bytes.clone();
+        let digit = changed.iter().rposition(u8::is_ascii_digit).unwrap();
+        changed[digit] = if changed[digit] == b'7' { b'8' } else { b'7' };
+        fs::write(&place, changed).unwrap();
+        let output = project.trapcheck(&["manifest", "--verify"]).output().unwrap();
+        let said = stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let named = format!("paper/published/{}: SHA-256 is ", path.display());
+        assert!(said.starts_with(&named), "{said}");
+        fs::write(&place, bytes).unwrap();
     }
 }
 

@@ -14,11 +14,12 @@ pub struct Project(TempDir);
 
 impl Project {
     /// The engine's runs and their analysis, and the theory's; without the simulated runs,
-    /// which are many, and without what is derived.
+    /// which are many, and without what is derived and drawn.
     pub fn copy() -> Self {
         let project = Self::whole();
         fs::remove_file(project.path("results/sim")).unwrap();
         fs::remove_dir_all(project.path("paper/derived")).unwrap();
+        fs::remove_dir_all(project.path("figures")).unwrap();
         for (path, _) in project.bytes_of("analysis") {
             if !["theory.yaml", "vllm-cpu.yaml"].iter().any(|kept| path.ends_with(kept)) {
                 fs::remove_file(project.path("analysis").join(path)).unwrap();

@@ -44,6 +44,39 @@ fn a_proof_is_exported_and_verified() {
 }
 
 #[test]
+fn the_file_that_is_named_is_the_one_whose_bytes_were_compared() {
+    let project = Project::new();
+    let text_of = fs::read_to_string(project.path(FILE)).expect("a text");
+    project.write("p/copy.yaml", &text_of);
+    let dir = ["--published", "p/copy.yaml", "provenance/mirror"];
+    assert!(trapcheck(&project, &[&EXPORT[..], &dir].concat()).status.success());
+    let verify = || {
+        let output = trapcheck(&project, &["provenance", "verify", "provenance"]);
+        (output.status.code(), text(&output.stdout))
+    };
+    let (code, out) = verify();
+    let named = format!(": p/copy.yaml (committed as {FILE}, the same here), pushed ");
+    assert!(code == Some(0) && out.contains(&named), "{out}");
+    // The committed path is here and says something else.
+    project.write(FILE, "name: mirror\nrates: [9.99]\n");
+    let (code, out) = verify();
+    assert!(
+        code == Some(1) && out.contains(&format!("{FILE} differs from the committed")),
+        "{out}"
+    );
+    fs::remove_file(project.path(FILE)).expect("it is there");
+    let (code, out) = verify();
+    let named = format!(": p/copy.yaml (committed as {FILE}, not in this project), pushed ");
+    assert!(code == Some(0) && out.contains(&named), "{out}");
+    project.write("p/copy.yaml", "name: other\n");
+    let (code, out) = verify();
+    assert!(code == Some(1) && out.contains("p/copy.yaml differs from the committed"), "{out}");
+    fs::remove_file(project.path("p/copy.yaml")).expect("it is there");
+    let (code, out) = verify();
+    assert!(code == Some(1) && out.contains("cannot read p/copy.yaml"), "{out}");
+}
+
+#[test]
 fn one_failure_among_proofs_is_counted_and_exits_1() {
     let project = Project::new();
     for dir in ["provenance/a", "provenance/b"] {
@@ -78,9 +111,7 @@ fn a_tag_that_was_moved_since_is_found_in_the_repository() {
     let words = format!("tag mirror-reg was moved since: it is {now}, proven was {proven}");
     assert!(out.contains(&words) && out.ends_with("1 proofs, 1 failures\n"), "{out}");
     project.git(&["tag", "--delete", "mirror-reg"]);
-    assert!(
-        text(&trapcheck(&project, &verify).stdout).contains("no tag, branch or full object name")
-    );
+    assert!(text(&trapcheck(&project, &verify).stdout).contains("no tag, branch or commit named"));
     // The proof itself holds without the repository.
     assert_eq!(trapcheck(&project, &["provenance", "verify", "provenance"]).status.code(), Some(0));
 }
@@ -88,10 +119,12 @@ fn a_tag_that_was_moved_since_is_found_in_the_repository() {
 #[test]
 fn a_folder_without_proofs_is_bad_usage() {
     let project = Project::new();
-    for dir in ["configs", "nowhere"] {
+    for (dir, words) in [("configs", "no proof under configs"), ("nowhere", "nowhere is no folder")]
+    {
         let output = trapcheck(&project, &["provenance", "verify", dir]);
         assert_eq!(output.status.code(), Some(2), "{dir}");
         assert_eq!(text(&output.stdout), "");
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
     }
 }
 
@@ -144,6 +177,30 @@ fn the_manifest_names_what_changed_what_is_missing_and_what_nobody_claims() {
     assert_eq!(lines[1], "results/x/extra.csv: claimed by nobody: not in SHA256SUMS");
     assert_eq!(lines[2], "results/x/meta.json: missing");
     assert_eq!(lines.len(), 3);
+}
+
+#[test]
+fn what_is_published_and_the_figures_page_are_held_to_their_hashes() {
+    let project = Project::new();
+    project
+        .write("paper/published/rules.yaml", "slope: 0.5\n")
+        .write("figures/README.md", "# Figures\n")
+        .write("figures/made.svg", "<svg/>")
+        .write("paper/derived/made.csv", "a\n");
+    let output = trapcheck(&project, &["manifest"]);
+    assert_eq!(text(&output.stderr), "wrote SHA256SUMS: 5 files\n");
+    project
+        .write("paper/published/rules.yaml", "slope: 0.4\n")
+        .write("paper/published/added.yaml", "a: 1\n")
+        .write("figures/README.md", "# Other figures\n");
+    let output = trapcheck(&project, &["manifest", "--verify"]);
+    let out = text(&output.stdout);
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(lines[0].starts_with("figures/README.md: SHA-256 is "), "{out}");
+    assert_eq!(lines[1], "paper/published/added.yaml: claimed by nobody: not in SHA256SUMS");
+    assert!(lines[2].starts_with("paper/published/rules.yaml: SHA-256 is "), "{out}");
+    assert_eq!(lines.len(), 3, "what is made is not in this list");
 }
 
 #[test]

@@ -187,9 +187,14 @@ fn what_is_not_there_is_named() {
     };
     fails(
         Request { revision: "r99".into(), ..request() },
-        "no tag, branch or full object name \"r99\"",
+        "no tag, branch or commit named \"r99\"",
     );
-    fails(Request { revision: "../../x".into(), ..request() }, "no ref");
+    fails(Request { revision: "../../x".into(), ..request() }, "no tag, branch or commit");
+    fails(Request { revision: "--all".into(), ..request() }, "no tag, branch or commit");
+    fails(
+        Request { published: Some("../copy.yaml".into()), ..request() },
+        "../copy.yaml is outside the project",
+    );
     fails(
         Request { file: "configs/none.yaml".into(), ..request() },
         "configs/none.yaml is not in commit",
@@ -199,7 +204,7 @@ fn what_is_not_there_is_named() {
     let push = |time: &str, head: &str| Some((time.to_owned(), Some(head.to_owned()), None));
     fails(
         Request { push: push("2026-11-05 14:07:35 CST", "main~9"), ..request() },
-        "no tag, branch",
+        "no tag, branch or commit",
     );
     let before = project.id("main~3").to_string();
     fails(
@@ -219,4 +224,138 @@ fn a_proof_is_never_overwritten() {
     let repository = Repository::open(project.dir()).expect("a repository");
     let again = export(&repository, &request(), &project.path("provenance/mirror"));
     assert!(again.expect_err("it is there").to_string().contains("already there"));
+}
+
+/// A bare repository with one pack, of these entries: a name and the packed bytes.
+fn with_pack(entries: &[([u8; 20], Vec<u8>)]) -> TempDir {
+    let dir = TempDir::new().expect("a temporary directory");
+    git(dir.path(), COMMITTED_UNIX, &["init", "--quiet", "--bare"]);
+    let mut pack =
+        [&b"PACK"[..], &2_u32.to_be_bytes(), &(entries.len() as u32).to_be_bytes()].concat();
+    let mut offsets = Vec::new();
+    for (_, bytes) in entries {
+        offsets.push(pack.len() as u32);
+        pack.extend(bytes);
+    }
+    let sum = sha1(&pack);
+    pack.extend(sum);
+    // The index: how many names begin with at most each byte, names, checksums, offsets.
+    let mut index = [&b"\xfftOc"[..], &2_u32.to_be_bytes()].concat();
+    for first in 0..=255 {
+        let until = entries.iter().filter(|(name, _)| name[0] <= first).count() as u32;
+        index.extend(until.to_be_bytes());
+    }
+    index.extend(entries.iter().flat_map(|(name, _)| *name));
+    index.extend(entries.iter().flat_map(|_| [0; 4]));
+    index.extend(offsets.iter().flat_map(|at| at.to_be_bytes()));
+    index.extend(sum);
+    index.extend(sha1(&index.clone()));
+    let place = |ending: &str| dir.path().join(format!("objects/pack/pack-{}.{ending}", hex(&sum)));
+    fs::write(place("pack"), pack).expect("writable");
+    fs::write(place("idx"), index).expect("writable");
+    dir
+}
+
+/// A packed entry's head: its kind and the size of its data.
+fn entry(kind: u8, mut size: usize) -> Vec<u8> {
+    let mut head = vec![kind << 4 | (size & 15) as u8];
+    size >>= 4;
+    while size > 0 {
+        *head.last_mut().expect("a byte") |= 0x80;
+        head.push((size & 0x7f) as u8);
+        size >>= 7;
+    }
+    head
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packer, bytes).expect("in memory");
+    packer.finish().expect("in memory")
+}
+
+fn sha1(bytes: &[u8]) -> [u8; 20] {
+    let digest = sha1_checked::Sha1::try_digest(bytes);
+    (*digest.hash()).into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_pack_whose_delta_is_its_own_base_is_refused() {
+    let name = [0x11; 20];
+    // From five bytes to five: copy them all.
+    let delta = [5, 5, 0x90, 5];
+    let bytes = [&entry(7, delta.len())[..], &name, &packed(&delta)].concat();
+    let dir = with_pack(&[(name, bytes)]);
+    let repository = Repository::open(dir.path()).expect("a repository");
+    let id = hex(&name).parse().expect("a name");
+    let error = repository.object(id).expect_err("it has no base");
+    assert!(error.message.contains("git cannot read object 1111"), "{error}");
+    // The next question is answered all the same.
+    let error = repository.object("2".repeat(40).parse().expect("a name")).expect_err("none");
+    assert!(error.message.contains("there is no object 2222"), "{error}");
+}
+
+#[test]
+fn a_small_pack_that_asks_for_much_memory_is_refused() {
+    // Each entry is the one before it, sixteen times over: 16 MiB, 256 MiB, 4 GiB.
+    let mut entries =
+        vec![([1; 20], [&entry(3, 1 << 20)[..], &packed(&vec![0; 1 << 20])].concat())];
+    let mut size = 1_usize << 20;
+    for i in 2..=4 {
+        let number = |n: usize| {
+            let mut bytes = vec![(n & 0x7f) as u8];
+            let mut rest = n >> 7;
+            while rest > 0 {
+                *bytes.last_mut().expect("a byte") |= 0x80;
+                bytes.push((rest & 0x7f) as u8);
+                rest >>= 7;
+            }
+            bytes
+        };
+        // A copy takes at most 0xff_ffff bytes.
+        let run = size.min(0xff_ffff);
+        let copies: Vec<u8> = [0xf0, run as u8, (run >> 8) as u8, (run >> 16) as u8].repeat(16);
+        let delta = [number(size), number(run * 16), copies].concat();
+        let base = entries[i - 2].0;
+        let bytes = [&entry(7, delta.len())[..], &base, &packed(&delta)].concat();
+        entries.push(([i as u8; 20], bytes));
+        size = run * 16;
+    }
+    let bytes: usize = entries.iter().map(|(_, bytes)| bytes.len()).sum();
+    assert!(bytes < 2_000, "a small pack: {bytes}");
+    let dir = with_pack(&entries);
+    let repository = Repository::open(dir.path()).expect("a repository");
+    for i in 3..=4_u8 {
+        let id = hex(&[i; 20]).parse().expect("a name");
+        let error = repository.object(id).expect_err("it is large");
+        let said = ["a proof takes 67108864 at most", "git cannot read object"];
+        assert!(said.iter().any(|words| error.message.contains(words)), "{error}");
+    }
+    // What is small enough is read, and is not what its name says.
+    let error =
+        repository.object(hex(&[2; 20]).parse().expect("a name")).expect_err("a false name");
+    assert!(error.message.contains("is damaged: it hashes to"), "{error}");
+}
+
+#[test]
+fn a_replaced_object_is_read_as_it_was() {
+    let project = Project::new();
+    let (was, other) = (project.id("main"), project.id("main~1"));
+    project.git(&["replace", &was.to_string(), &other.to_string()]);
+    let repository = Repository::open(project.dir()).expect("a repository");
+    assert_eq!(repository.object(was).map(|o| o.id()), Ok(Ok(was)));
+}
+
+#[test]
+fn a_repository_of_sha_256_names_is_named_as_one() {
+    let dir = TempDir::new().expect("a temporary directory");
+    git(dir.path(), COMMITTED_UNIX, &["init", "--quiet", "--object-format=sha256"]);
+    git(dir.path(), COMMITTED_UNIX, &["commit", "--quiet", "--allow-empty", "-m", "Begin"]);
+    let repository = Repository::open(dir.path()).expect("a repository");
+    let error = repository.resolve("HEAD").expect_err("other names");
+    assert!(error.message.contains("SHA-256 names, which are not read"), "{error}");
 }

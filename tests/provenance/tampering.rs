@@ -133,6 +133,93 @@ fn a_commit_that_lacks_the_file_is_found() {
 }
 
 #[test]
+fn a_tree_with_a_file_and_a_folder_of_one_name_is_found() {
+    let project = Project::new();
+    let proof = project.proof();
+    let root = proof.object(proof.read().commit).commit().expect("a commit").tree;
+    let mut tree = proof.object(root);
+    let folder = tree.body.windows(6).position(|w| w == b"40000 ").expect("a folder");
+    let file = [&b"100644 configs\0"[..], &[7; 20]].concat();
+    tree.body.splice(folder..folder, file);
+    with_root(&proof, &tree);
+    proof.fails("two tree entries named \"configs\"");
+}
+
+/// Puts another commit in the place of the one that was pushed, with its name made right.
+fn with_head(proof: &Exported<'_>, change: impl Fn(&str) -> String) {
+    let head = proof.read().push.expect("a push").head;
+    let text = String::from_utf8(proof.object(head).body).expect("UTF-8");
+    let new = proof.add(&Object { kind: Kind::Commit, body: change(&text).into_bytes() });
+    proof.drop_object(head);
+    proof.edit(|p| p.push.as_mut().expect("a push").head = new);
+}
+
+#[test]
+fn a_parent_that_git_does_not_read_leads_nowhere() {
+    let project = Project::new();
+    let proof = project.proof();
+    with_head(&proof, |text| {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let parent = lines.iter().position(|l| l.starts_with("parent ")).expect("a parent");
+        let mut moved = lines.clone();
+        let line = moved.remove(parent);
+        let after = moved.iter().position(|l| l.starts_with("committer ")).expect("a committer");
+        moved.insert(after + 1, line);
+        moved.concat()
+    });
+    proof.fails("a parent line where git reads none");
+    // Git agrees: the pushed commit has no parent.
+    let head = proof.read().push.expect("a push").head;
+    let path = proof.dir.join("objects").join(head.to_string());
+    let body = proof.object(head).body;
+    fs::write(&path, &body).expect("it is writable");
+    let path = path.to_str().expect("UTF-8");
+    let written = project.git(&["hash-object", "-t", "commit", "-w", "--literally", path]);
+    assert_eq!(written.trim(), head.to_string());
+    assert_eq!(project.git(&["rev-list", "--count", written.trim()]).trim(), "1");
+}
+
+#[test]
+fn a_time_no_calendar_shows_is_refused() {
+    let project = Project::new();
+    let proof = project.proof();
+    let times = ["-9223372036854775808", "9223372036854775807", "253402300800"];
+    for time in times {
+        let before = proof.read();
+        let commit = proof.object(before.commit);
+        let text = String::from_utf8(commit.body).expect("UTF-8");
+        let was = text.lines().find(|l| l.starts_with("committer ")).expect("a committer");
+        let (who, _) = was.split_once("> ").expect("a mail");
+        let text = text.replace(was, &format!("{who}> {time} -0600"));
+        let new = proof.add(&Object { kind: Kind::Commit, body: text.into_bytes() });
+        proof.edit(|p| (p.commit, p.tag, p.push, p.claim) = (new, None, None, None));
+        let reasons = proof.reasons();
+        let said = ["after the year 9999", "whole seconds since 1970"];
+        assert!(said.iter().any(|words| reasons.contains(words)), "{time}: {reasons}");
+        proof.write(&before);
+        proof.drop_object(new);
+    }
+    proof.sound();
+}
+
+#[test]
+fn a_file_outside_the_project_proves_nothing_about_it() {
+    let project = Project::new();
+    let proof = project.proof();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let copy = elsewhere.path().join("copy.yaml");
+    fs::copy(project.path(FILE), &copy).expect("a copy");
+    let inside = format!("configs/../{FILE}");
+    for path in [copy.to_str().expect("UTF-8"), "../copy.yaml", &inside, ""] {
+        proof.edit(|p| p.published = Some(path.into()));
+        proof.fails("is outside the project");
+    }
+    std::os::unix::fs::symlink(&copy, project.path("link.yaml")).expect("a link");
+    proof.edit(|p| p.published = Some("link.yaml".into()));
+    proof.fails("link.yaml is outside the project");
+}
+
+#[test]
 fn a_path_that_is_no_file_of_the_tree_is_found() {
     let project = Project::new();
     let proof = project.proof();
