@@ -154,7 +154,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         fs::write(folder.path().join("file"), "text").unwrap();
         std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
-        assert_eq!(text(&folder.path().join("link")).unwrap(), "text");
+        assert_eq!(text(folder.path().join("link")).unwrap(), "text");
     }
 
     #[test]
