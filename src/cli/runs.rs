@@ -106,6 +106,32 @@ fn kept_twice(dir: &Path) -> Unreadable {
     Unreadable { dir: dir.into(), problems: vec![Problem::new(dir, message)] }
 }
 
+/// Says on stderr what is worth knowing about runs. What is so of several of them is said
+/// once, with their number, unless `all` is asked for.
+pub fn tell_notes<'a>(runs: impl IntoIterator<Item = (&'a Path, &'a [Problem])>, all: bool) {
+    let each = |(dir, notes): (&'a Path, &'a [Problem])| notes.iter().map(move |note| (dir, note));
+    let mut alike: Vec<Vec<(&Path, &Problem)>> = Vec::new();
+    let mut place_of = BTreeMap::new();
+    for (dir, note) in runs.into_iter().flat_map(each) {
+        let name = note.file.strip_prefix(dir).unwrap_or(&note.file);
+        let place = *place_of.entry((name, &note.message)).or_insert(alike.len());
+        if place == alike.len() {
+            alike.push(Vec::new());
+        }
+        alike[place].push((dir, note));
+    }
+    for notes in alike {
+        match notes.as_slice() {
+            [(dir, note), _, ..] if !all => {
+                let name = note.file.strip_prefix(dir).unwrap_or(&note.file).display().to_string();
+                let of = if name.is_empty() { "" } else { " of " };
+                eprintln!("note: {name}{of}{} runs: {}", notes.len(), note.message);
+            }
+            notes => notes.iter().for_each(|(_, note)| eprintln!("note: {note}")),
+        }
+    }
+}
+
 /// Says for each run that could not be used the first of its problems.
 pub fn tell_unusable<'a>(
     unusable: impl Iterator<Item = (&'a Path, &'a [Problem])>,

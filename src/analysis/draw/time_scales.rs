@@ -9,10 +9,10 @@ use crate::figure::time_scales::{TimeScale, TimeScales, time_scales};
 use crate::measure::stats;
 use crate::rule::State;
 
-/// A pair of bars per cell, arm and state.
+/// A pair of bars per cell, arm and state, of the runs that a registration judges.
 pub fn draw<'a>(runs: &'a [ScoredRun], spec: &FigureSpec) -> (Figure, Vec<&'a ScoredRun>) {
     let mut groups: BTreeMap<(bool, String), Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs {
+    for run in runs.iter().filter(|run| run.binding.is_of_a_registration()) {
         let trapped = match run.state.as_ref().map(|s| s.state) {
             Some(State::Trapped) => true,
             Some(State::Recovered) => false,
