@@ -404,7 +404,8 @@ fn a_run_whose_rate_is_a_multiple_of_another_lambda_ref_is_noted() {
     let meta = project.path(&format!("{BURST}/meta.json"));
     let text = fs::read_to_string(&meta).unwrap();
     assert!(text.contains("\"lambda_ref\": 0.4656"), "{text}");
-    fs::write(&meta, text.replace("\"lambda_ref\": 0.4656", "\"lambda_ref\": 0.5656")).unwrap();
+    let text = text.replace("\"lambda_ref\": 0.4656", "\"lambda_ref\": 0.5656");
+    fs::write(&meta, text.replace("\"multiple\": 1.5,", "\"multiple\": 1.2348,")).unwrap();
     let output = project.trapcheck(&["score", BURST]).output().unwrap();
     let said = stderr(&output);
     let why = "a multiple of 0.5656 sessions/s, and it is judged against lambda_ref 0.4656";
