@@ -266,6 +266,7 @@ fn states(runs: &[&ScoredRun]) -> String {
             let window = run.measures.window.as_ref();
             let reference = run.load.map_or(f64::NAN, |l| l.all_miss_tokens_per_s);
             let ratio = window.and_then(|w| w.uncached_tokens_per_s).map(|rate| rate / reference);
+            let ratio = ratio.filter(|ratio| ratio.is_finite());
             vec![
                 Cell::text(&run.meta.arm),
                 Cell::optional(run.meta.rate.multiple, 2),

@@ -104,7 +104,10 @@ fn over_window(run: &ScoredRun) -> Vec<Cell> {
     };
     let all_miss = run.state.as_ref().and(run.load).map(|l| l.all_miss_tokens_per_s);
     let token_ratio = match (w.uncached_tokens_per_s, all_miss) {
-        (Some(rate), Some(reference)) => Cell::Number(rate / reference, 3),
+        // Without a measured all-miss rate the ratio is unknown.
+        (Some(rate), Some(reference)) => {
+            Cell::known(Some(rate / reference).filter(|ratio| ratio.is_finite()), 3)
+        }
         (None, Some(_)) => Cell::Unknown,
         (_, None) => Cell::Empty,
     };
