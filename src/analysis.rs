@@ -1,11 +1,13 @@
 //! From run directories to verdicts, tables and figures.
 //!
-//! [`score`] reads, measures and judges runs in parallel, one at a time per
-//! thread; [`spec`] is what a file in `analysis/` says; [`outputs`] makes its
-//! tables and figures; [`draw`] turns scored runs into a figure's input. Results are in order of path,
-//! whatever the threads did.
+//! [`score`] judges runs one by one, [`verdict`] a registered test over all of them;
+//! [`binding`] says which registration judges a run and what that is worth, [`what_if`] how it
+//! would come out by another rule; [`spec`] is what a file in `analysis/` says; [`outputs`] makes
+//! its tables and figures; [`draw`] turns scored runs into a figure's input. Results are in
+//! order of path, whatever the threads did.
 
 pub mod batches;
+pub mod binding;
 pub mod campaign_names;
 pub mod draw;
 pub mod fill;
@@ -21,7 +23,9 @@ pub mod store;
 mod tables;
 pub mod theory_tables;
 pub mod verdict;
+pub mod what_if;
 
+pub use binding::Binding;
 pub use outputs::Project;
-pub use score::{Binding, ScoredRun, Scoring};
+pub use score::{ScoredRun, Scoring};
 pub use spec::Analysis;

@@ -48,6 +48,7 @@ pub mod trap_summary;
 pub mod trigger;
 pub mod verdict;
 pub mod verdicts;
+pub mod what_if;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -264,11 +265,15 @@ fn latex_words(text: &str) -> String {
     out
 }
 
-/// The runs of the paired test: judged, of one of its arms, and where any run of a cell is
-/// bound to its registration, only those that are. Other tests have BURST runs too.
+/// The runs of the paired test: judged by a registration, of one of its arms, and where any
+/// run of a cell is bound to its registration, only those that are. Other tests have BURST
+/// runs too.
 fn judged_for_the_paired_test(runs: &[ScoredRun]) -> impl Iterator<Item = &ScoredRun> {
     let bound = |run: &ScoredRun| run.binding.is_bound();
-    let of_arm = |run: &&ScoredRun| run.state.is_some() && Arm::of(&run.meta.arm).is_some();
+    let of_arm = |run: &&ScoredRun| {
+        let judged = run.state.is_some() && run.binding.is_of_a_registration();
+        judged && Arm::of(&run.meta.arm).is_some()
+    };
     let kind = move |run: &ScoredRun| (run.meta.cell.clone(), run.meta.source.word());
     let with_bound: BTreeSet<_> =
         runs.iter().filter(of_arm).filter(|run| bound(run)).map(kind).collect();

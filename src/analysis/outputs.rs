@@ -25,6 +25,7 @@ use super::spec::{Analysis, FigureSpec};
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
 use super::theory_tables::TheoryTableError;
+use super::verdict::VerdictError;
 
 /// Folders of a project, relative to it.
 pub const RESULTS: &str = "results";
@@ -53,6 +54,19 @@ pub enum AnalysisError {
         /// What the analysis pins.
         expected: String,
     },
+    /// Several registrations fit runs that are bound to none.
+    #[error("{}: {} fit {run} and are not the same rule: pin one with registration: in the analysis", analysis.display(), files.join(" and "))]
+    SeveralRules {
+        /// The analysis' file.
+        analysis: PathBuf,
+        /// The registrations.
+        files: Vec<String>,
+        /// The first of the runs.
+        run: String,
+    },
+    /// A registration cannot be asked.
+    #[error(transparent)]
+    Verdict(#[from] VerdictError),
     /// Runs could not be simulated.
     #[error(transparent)]
     Simulated(#[from] SimulatedError),
@@ -226,6 +240,15 @@ impl Project {
             measured.extend(simulated_runs(campaign, &self.configs, store, holds, &done)?);
         }
         let scoring = score(measured.clone(), &self.configs, registration.as_ref());
+        if let Some((run, files)) =
+            scoring.runs.iter().find_map(|run| Some((run, run.fitting_rules()?)))
+        {
+            return Err(AnalysisError::SeveralRules {
+                analysis: path.to_owned(),
+                files: files.to_vec(),
+                run: run.dir.display().to_string(),
+            });
+        }
         Ok(Evaluated {
             spec: hashed(path)?,
             configs: self.configs_of(&scoring, analysis, registration.as_ref())?,

@@ -1,61 +1,20 @@
 //! Scoring runs: judging what was measured, and checking the stuck ones against model F.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::law::{TrapCheck, trap_checks};
-use crate::rule::pairing::{Arm, PairedRun, PairedVerdict, pair};
 use crate::rule::state::{Load, RunState, judge};
-use crate::run::{Meta, Problem, Source};
-use crate::setup::registration::{Status, Test};
-use crate::setup::{Configs, PairedThresholds, RegistrationFile};
+use crate::run::{Meta, Problem};
+use crate::setup::registration::{PUBLISHED_RULE, Test};
+use crate::setup::{Configs, RegistrationFile};
 
+use super::binding::{Binding, bind, judge_of};
 use super::statistics::{RunStatistics, is_open_arm};
 use super::store::Measured;
-
-/// How a run stands to the registration it is judged by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Binding {
-    /// Its `meta.json` carries the hash of this FILLED registration.
-    Bound(String),
-    /// It carries the hash of this registration, whose verdicts are not decisive.
-    NotDecisive(String, Status),
-    /// It carries the hash of a file that this registration restates.
-    Restated(String),
-    /// It carries no hash; it is judged by this registration of its cell, exploratory.
-    Unbound(String),
-    /// It carries a hash that no registration here has.
-    Elsewhere(String),
-    /// There is no registration for its cell.
-    None,
-}
-
-impl Binding {
-    /// Whether a verdict on the run counts.
-    pub const fn is_decisive(&self) -> bool {
-        matches!(self, Self::Bound(_))
-    }
-
-    /// Whether the run was made for the registration, decisive or not.
-    pub const fn is_bound(&self) -> bool {
-        matches!(self, Self::Bound(_) | Self::NotDecisive(..) | Self::Restated(_))
-    }
-
-    /// The words of the output.
-    pub fn words(&self) -> String {
-        match self {
-            Self::Bound(name) => format!("bound to {name}"),
-            Self::NotDecisive(name, status) => format!("bound to {name} ({})", status.word()),
-            Self::Restated(name) => format!("bound to the file that {name} restates"),
-            Self::Unbound(name) => format!("exploratory: not bound, judged by {name}"),
-            Self::Elsewhere(hash) => {
-                format!("bound to another registration ({}...)", hash.get(..12).unwrap_or(hash))
-            }
-            Self::None => "no registration for its cell".into(),
-        }
-    }
-}
+use super::verdict::{Verdict, VerdictError, most_fitting, verdict};
 
 /// A run that could be read, and how it was judged; its statistics are at hand by
 /// dereferencing.
@@ -63,11 +22,13 @@ impl Binding {
 pub struct ScoredRun {
     /// What was measured.
     pub statistics: Arc<RunStatistics>,
-    /// How it stands to a registration.
+    /// How it stands to the registration that judged it.
     pub binding: Binding,
+    /// The registration that judged it, by name; `None` where nothing did.
+    pub judged_by: Option<String>,
     /// What it was judged against; `None` for runs without a rate of their own.
     pub load: Option<Load>,
-    /// Its state; `None` for closed and cache-off runs, and without a registration.
+    /// Its state; `None` for closed and cache-off runs, and where nothing judged it.
     pub state: Option<RunState>,
     /// Whether it is stuck (follow-up hit fraction below the threshold over its
     /// window); `None` when it cannot say or the question does not arise.
@@ -81,6 +42,26 @@ impl Deref for ScoredRun {
 
     fn deref(&self) -> &RunStatistics {
         &self.statistics
+    }
+}
+
+impl ScoredRun {
+    /// How it stands to the rule that judged it, in words that name the rule.
+    pub fn judged_in_words(&self) -> String {
+        match (&self.binding, &self.judged_by) {
+            (Binding::Elsewhere(_), Some(name)) => {
+                format!("{}, judged by {name}", self.binding.words())
+            }
+            _ => self.binding.words(),
+        }
+    }
+
+    /// The registrations that fit it, where they are several and none was chosen.
+    pub fn fitting_rules(&self) -> Option<&[String]> {
+        match &self.binding {
+            Binding::Several(files) if self.meta.rate.lambda.is_some() => Some(files),
+            _ => None,
+        }
     }
 }
 
@@ -102,8 +83,8 @@ pub struct Scoring {
     pub unreadable: Vec<Unreadable>,
 }
 
-/// Scores runs that were measured, in their order; `registration` judges them instead of
-/// the one of each run's cell.
+/// Scores runs that were measured, in their order; `registration` judges those of its cells
+/// instead of the one that each run finds.
 pub fn score(
     measured: Vec<Measured>,
     configs: &Configs,
@@ -122,153 +103,78 @@ pub fn score(
 fn score_run(
     statistics: Arc<RunStatistics>,
     configs: &Configs,
-    forced: Option<&RegistrationFile>,
+    pinned: Option<&RegistrationFile>,
 ) -> ScoredRun {
     let run = &*statistics;
-    let cell = configs.of_cell(&run.meta.cell);
-    let lambda_ref = cell.map_or(f64::NAN, |(cell, ..)| cell.lambda_ref_per_s);
-    let (binding, registration) = bind(&run.meta, configs, forced);
-    let rule = registration.map_or_else(PairedThresholds::default, |r| r.registration.rule);
-    let load = load_of(&run.meta, registration, lambda_ref);
-    let state = match (load, registration) {
-        (Some(load), Some(_)) if is_open_arm(&run.meta.arm) => {
-            Some(judge(&run.measures, load, &rule))
+    let (binding, file) = match judge_of(&run.meta, configs, pinned) {
+        Ok(file) => (bind(&run.meta, &file, configs), Some(file)),
+        Err(binding) => (binding, None),
+    };
+    let load = file.as_ref().and_then(|file| load_of(&run.meta, file));
+    let state = file.as_ref().and_then(|file| state_of(run, file));
+    let stuck = match (&run.measures.window, load, &file) {
+        (Some(window), Some(_), Some(file)) => {
+            let rule = &file.registration.rule;
+            window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below)
         }
         _ => None,
     };
-    let stuck = match (&run.measures.window, load) {
-        (Some(window), Some(_)) => window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below),
-        _ => None,
-    };
-    let checks = match (stuck, load, cell) {
+    let checks = match (stuck, load, configs.of_cell(&run.meta.cell)) {
         (Some(true), Some(load), Some((cell, workload, _))) => {
             trap_checks(run.own_speed, load.lambda_per_s, cell, workload).map_err(|e| e.to_string())
         }
         _ => Ok(Vec::new()),
     };
-    ScoredRun { binding, load, state, stuck, checks, statistics }
+    let judged_by = file.map(|file| file.registration.name.clone());
+    ScoredRun { binding, judged_by, load, state, stuck, checks, statistics }
 }
 
-/// The registration a run is judged by, and what its verdict is worth.
-fn bind<'a>(
-    meta: &Meta,
-    configs: &'a Configs,
-    forced: Option<&'a RegistrationFile>,
-) -> (Binding, Option<&'a RegistrationFile>) {
-    let judged_by = forced.or_else(|| configs.paired_of_cell(&meta.cell));
-    let Some(bound) = &meta.registration else {
-        let binding =
-            judged_by.map_or(Binding::None, |r| Binding::Unbound(r.registration.name.clone()));
-        return (binding, judged_by);
-    };
-    let known = forced
-        .filter(|r| r.sha256 == bound.sha256)
-        .or_else(|| configs.bound_by(&bound.sha256).filter(|_| forced.is_none()));
-    match known {
-        Some(file) => {
-            let name = file.registration.name.clone();
-            let binding = match file.registration.status {
-                Status::Filled => Binding::Bound(name),
-                status => Binding::NotDecisive(name, status),
-            };
-            (binding, Some(file))
-        }
-        None => match judged_by.filter(|file| file.restates(&bound.sha256)) {
-            Some(file) => (Binding::Restated(file.registration.name.clone()), Some(file)),
-            None => (Binding::Elsewhere(bound.sha256.clone()), judged_by),
-        },
-    }
-}
-
-fn load_of(
-    meta: &Meta,
-    registration: Option<&RegistrationFile>,
-    cell_lambda_ref: f64,
-) -> Option<Load> {
-    let lambda_per_s = meta.rate.lambda?;
-    Some(match registration {
-        Some(file) => Load {
-            lambda_per_s,
-            lambda_ref_per_s: file.registration.lambda_ref_per_s,
-            all_miss_tokens_per_s: file.registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
-        },
-        None => Load {
-            lambda_per_s,
-            lambda_ref_per_s: meta.rate.lambda_ref.unwrap_or(cell_lambda_ref),
-            all_miss_tokens_per_s: f64::NAN,
-        },
+/// What a registration judges a run against; `None` for a run without a rate of its own.
+pub fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
+    let registration = &file.registration;
+    Some(Load {
+        lambda_per_s: meta.rate.lambda?,
+        lambda_ref_per_s: registration.lambda_ref_per_s,
+        all_miss_tokens_per_s: registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
     })
 }
 
-/// The paired verdicts of one cell under one registration.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CellVerdict {
-    /// The cell.
-    pub cell: String,
-    /// The registration.
-    pub registration: String,
-    /// Its status.
-    pub status: Status,
-    /// Whether every run that voted is an engine's, bound to it, and it is FILLED.
-    /// Simulated runs decide nothing about an engine.
-    pub decisive: bool,
-    /// Where the runs come from: `engine`, `simulator`, or both.
-    pub sources: String,
-    /// A verdict per rate.
-    pub rates: Vec<PairedVerdict>,
+/// The state of an open run by a registration's rule; `None` for other runs.
+pub fn state_of(run: &RunStatistics, file: &RegistrationFile) -> Option<RunState> {
+    let load = load_of(&run.meta, file).filter(|_| is_open_arm(&run.meta.arm))?;
+    Some(judge(&run.measures, load, &file.registration.rule))
 }
 
 impl Scoring {
-    /// The paired verdict of every cell that has a registration and runs of the test.
-    pub fn paired(&self, configs: &Configs) -> Vec<CellVerdict> {
-        configs.registrations.values().filter_map(|file| self.verdict_of(file)).collect()
-    }
-
-    /// The paired verdict under one registration; `None` without runs of the test.
-    pub fn verdict_of(&self, file: &RegistrationFile) -> Option<CellVerdict> {
-        let registration = &file.registration;
-        if registration.test != Test::Paired {
-            return None;
-        }
-        let judged_by = |run: &ScoredRun| match &run.binding {
-            Binding::Bound(name)
-            | Binding::NotDecisive(name, _)
-            | Binding::Restated(name)
-            | Binding::Unbound(name) => *name == registration.name,
-            Binding::Elsewhere(_) | Binding::None => false,
-        };
-        let voters: Vec<&ScoredRun> = self
+    /// The verdict of the paired test under every rule that judged a run here and has a
+    /// subject among them, in order of the rule's name.
+    ///
+    /// # Errors
+    /// As [`verdict`].
+    pub fn paired(&self, configs: &Configs) -> Result<Vec<Verdict>, VerdictError> {
+        let judged: BTreeSet<(&String, &String)> = self
             .runs
             .iter()
-            .filter(|run| run.meta.cell == registration.cell && judged_by(run))
-            .filter(|run| Arm::of(&run.meta.arm).is_some())
+            .filter_map(|run| Some((run.judged_by.as_ref()?, &run.meta.cell)))
             .collect();
-        let paired: Vec<PairedRun> = voters.iter().filter_map(|run| paired_run(run)).collect();
-        if paired.is_empty() {
-            return None;
+        let published = |cell: &String| configs.cells.get(cell).map(RegistrationFile::published);
+        let mut judges: Vec<RegistrationFile> = Vec::new();
+        for (name, cell) in judged {
+            let file = configs.registrations.get(name).cloned();
+            let file = if name == PUBLISHED_RULE { published(cell) } else { file };
+            judges.extend(file.filter(|file| file.registration.test == Test::Paired));
         }
-        let mut sources: Vec<_> = voters.iter().map(|r| r.meta.source.word()).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        Some(CellVerdict {
-            cell: registration.cell.clone(),
-            registration: registration.name.clone(),
-            status: registration.status,
-            decisive: voters
-                .iter()
-                .all(|run| run.binding.is_decisive() && run.meta.source == Source::Engine),
-            sources: sources.join(" and "),
-            rates: pair(&paired, &registration.rule),
-        })
+        judges.dedup_by(|a, b| a.sha256 == b.sha256 && !a.is_published());
+        let measured = self.judged();
+        let verdicts: Result<Vec<_>, _> =
+            judges.iter().map(|file| verdict(file, &measured, configs)).collect();
+        Ok(most_fitting(verdicts?))
     }
-}
 
-fn paired_run(run: &ScoredRun) -> Option<PairedRun> {
-    Some(PairedRun {
-        arm: Arm::of(&run.meta.arm)?,
-        multiple: run.meta.rate.multiple?,
-        seed: run.meta.seed,
-        state: run.state.as_ref()?.state,
-        name: run.dir.display().to_string(),
-    })
+    /// The runs that something judged, as they were measured: those that several rules fit
+    /// have no vote under any of them.
+    pub fn judged(&self) -> Vec<Measured> {
+        let judged = self.runs.iter().filter(|run| run.fitting_rules().is_none());
+        judged.map(|run| Ok(Arc::clone(&run.statistics))).collect()
+    }
 }

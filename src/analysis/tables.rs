@@ -1,7 +1,6 @@
 //! An analysis' tables, in memory. What several of them need is made once.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::setup::Configs;
@@ -15,7 +14,7 @@ use super::outputs::{AnalysisError, Evaluated, hashed};
 use super::replay::replay_runs;
 use super::spec::TableKind;
 use super::theory_tables::TheoryTables;
-use super::verdict::{Verdict, verdict};
+use super::verdict::{Verdict, most_fitting, verdict};
 
 impl Evaluated {
     /// Its tables, each named after the analysis.
@@ -49,13 +48,7 @@ impl Maker<'_> {
         let (runs, configs) = (&self.of.scoring.runs, self.configs);
         Ok(match kind {
             TableKind::Runs => table::runs::table(runs),
-            TableKind::Paired => {
-                let verdicts = match &self.of.registration {
-                    Some(file) => self.of.scoring.verdict_of(file).into_iter().collect(),
-                    None => self.of.scoring.paired(configs),
-                };
-                table::paired::table(&verdicts, runs)
-            }
+            TableKind::Paired => table::paired::table(&self.paired()?),
             TableKind::TrapCheck => table::trap_check::table(runs),
             TableKind::TrapSummary => table::trap_summary::table(runs, configs),
             TableKind::Calibration => table::calibration::table(runs, configs),
@@ -172,22 +165,24 @@ impl Maker<'_> {
     fn verdicts(&self) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let of = |file| verdict(file, &self.of.measured, self.configs).ok();
-            let all: Vec<Verdict> = self
-                .configs
-                .registrations
-                .values()
-                .filter_map(of)
-                .filter(Verdict::has_subjects)
-                .collect();
-            let about = |v: &Verdict| {
-                let registration = &v.registration.registration;
-                (registration.test.words(), registration.cell.clone())
-            };
-            let owned: BTreeSet<_> =
-                all.iter().filter(|v| v.has_bound_subjects()).map(about).collect();
-            let outdone = |v: &Verdict| !v.has_bound_subjects() && owned.contains(&about(v));
-            all.into_iter().filter(|v| !outdone(v)).collect()
+            most_fitting(self.configs.registrations.values().filter_map(of).collect())
         })
+    }
+
+    /// The paired test's verdicts: the pinned registration's, or else those that its runs
+    /// are for. The published rule speaks only for a cell that has no registration at all.
+    fn paired(&self) -> Result<Vec<Verdict>, AnalysisError> {
+        if let Some(file) = &self.of.registration {
+            return Ok(vec![verdict(file, &self.of.measured, self.configs)?]);
+        }
+        let has_tests = |cell: &str| {
+            self.configs.registrations.values().any(|file| file.registration.is_about(cell))
+        };
+        let mut verdicts = self.of.scoring.paired(self.configs)?;
+        verdicts.retain(|v| {
+            !v.registration.is_published() || !has_tests(&v.registration.registration.cell)
+        });
+        Ok(verdicts)
     }
 
     /// The tables that a kind of test gives, joined.

@@ -4,7 +4,8 @@
 //! A run counts only where it belongs: its cell, arm, rate and seed are the
 //! registration's, and it is bound to it by hash. A run bound to another registration
 //! is set aside by name, unless the test is one that looks at other tests' runs. A run
-//! bound to none votes only where no bound run does. Neither ever decides.
+//! bound to none votes only where no bound run does. Neither ever decides, and only runs of
+//! an engine do.
 
 mod after;
 mod decide;
@@ -21,12 +22,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::measure::rescue::ControlAfter;
-use crate::rule::{Clause, Labelled, Outcome, RateVerdict};
-use crate::run::Problem;
+use crate::rule::{Clause, Labelled, Outcome, PairedVerdict, RateVerdict};
+use crate::run::{Problem, Source};
 use crate::setup::registration::Status;
 use crate::setup::{Cell, Configs, Protocol, RegistrationFile, Workload};
 
-use super::score::Binding;
+use super::binding::Binding;
 use super::statistics::RunStatistics;
 use super::statistics::extra::Extra;
 use super::store::Measured;
@@ -87,12 +88,14 @@ pub struct Verdict {
     pub registration: RegistrationFile,
     /// How the test came out.
     pub outcome: Outcome,
+    /// For the paired test, how each rate came out; empty for others.
+    pub rates: Vec<PairedVerdict>,
     /// Every run that could be read, in order of path.
     pub runs: Vec<VerdictRun>,
     /// Every run that could not.
     pub unreadable: Vec<(PathBuf, Vec<Problem>)>,
     /// Whether the outcome decides: the registration is FILLED and every run that
-    /// counts is bound to it, or, as a control, to a registration it names.
+    /// counts is an engine's and bound to it, or, as a control, to a registration it names.
     pub decisive: bool,
     /// Why it does not, if it does not.
     pub not_decisive_because: Option<String>,
@@ -124,6 +127,8 @@ struct Context<'a> {
     cell: &'a Cell,
     workload: &'a Workload,
     protocol: &'a Protocol,
+    /// Whether the runs were not made for this rule, and are asked how they would come out.
+    is_what_if: bool,
 }
 
 /// Judges measured runs under a registration. They must have been measured for it: it is
@@ -136,11 +141,45 @@ pub fn verdict(
     measured: &[Measured],
     configs: &Configs,
 ) -> Result<Verdict, VerdictError> {
+    judge(file, measured, configs, false)
+}
+
+/// How runs would come out by a rule, whatever they are bound to: it decides nothing.
+///
+/// # Errors
+/// As [`verdict`].
+pub fn verdict_what_if(
+    file: &RegistrationFile,
+    measured: &[Measured],
+    configs: &Configs,
+) -> Result<Verdict, VerdictError> {
+    judge(file, measured, configs, true)
+}
+
+/// Of several verdicts, those that are about any run. One that no run was made for is left
+/// out where another of its test and cell has runs of its own.
+pub fn most_fitting(verdicts: Vec<Verdict>) -> Vec<Verdict> {
+    let about = |v: &Verdict| {
+        let registration = &v.registration.registration;
+        (registration.test.words(), registration.cell.clone())
+    };
+    let owned: BTreeSet<_> =
+        verdicts.iter().filter(|v| v.has_bound_subjects()).map(about).collect();
+    let outdone = |v: &Verdict| !v.has_bound_subjects() && owned.contains(&about(v));
+    verdicts.into_iter().filter(|v| v.has_subjects() && !outdone(v)).collect()
+}
+
+fn judge(
+    file: &RegistrationFile,
+    measured: &[Measured],
+    configs: &Configs,
+    is_what_if: bool,
+) -> Result<Verdict, VerdictError> {
     let name = &file.registration.cell;
     let Some((cell, workload, protocol)) = configs.of_cell(name) else {
         return Err(VerdictError::NoCell { path: file.path.clone(), cell: name.clone() });
     };
-    let context = Context { file, configs, cell, workload, protocol };
+    let context = Context { file, configs, cell, workload, protocol, is_what_if };
     let mut evidence = Vec::new();
     let mut unreadable = Vec::new();
     for outcome in measured {
@@ -173,7 +212,7 @@ fn combine(
         decide::decide(context, &evidence)
     };
     let counted: Vec<&Evidence> = evidence.iter().filter(|e| e.counts()).collect();
-    let not_decisive_because = not_decisive(registration.status, &counted);
+    let not_decisive_because = not_decisive(context, &counted);
     let mut sources: Vec<_> = counted.iter().map(|e| e.meta.source.word()).collect();
     sources.sort_unstable();
     sources.dedup();
@@ -204,6 +243,7 @@ fn combine(
     Verdict {
         registration: context.file.clone(),
         outcome,
+        rates: judged.rates,
         runs,
         unreadable,
         decisive: not_decisive_because.is_none(),
@@ -240,22 +280,37 @@ fn prefer_bound(evidence: &mut [Evidence]) {
             run.set_aside = Some(format!("{}, and bound runs are there", run.binding.words()));
         }
     }
-    let filled = evidence.iter().filter(|e| e.counts() && e.role == Role::Subject);
-    if filled.clone().any(|e| e.binding.is_decisive()) {
-        for run in evidence.iter_mut().filter(|e| e.counts() && !e.binding.is_decisive()) {
-            run.set_aside = Some(format!("{}, and bound runs are there", run.binding.words()));
+    if evidence.iter().any(|e| e.counts() && e.role == Role::Subject && e.decides()) {
+        for run in evidence.iter_mut().filter(|e| e.counts() && !e.decides()) {
+            run.set_aside = Some(match run.binding {
+                Binding::Bound(_) => "simulated, and runs of an engine are there".into(),
+                _ => format!("{}, and bound runs are there", run.binding.words()),
+            });
         }
     }
 }
 
-fn not_decisive(status: Status, counted: &[&Evidence]) -> Option<String> {
+/// Why a verdict over these runs does not decide, if it does not.
+fn not_decisive(context: &Context<'_>, counted: &[&Evidence]) -> Option<String> {
+    let status = context.file.registration.status;
     if counted.is_empty() {
         return Some("no run counts".into());
+    }
+    if context.is_what_if {
+        return Some("it is asked what if".into());
     }
     if status != Status::Filled {
         return Some(format!("the registration is {}", status.word()));
     }
-    let unbound: Vec<_> = counted.iter().filter(|e| !e.binding.is_decisive()).collect();
-    (!unbound.is_empty())
-        .then(|| format!("{} of {} runs are not bound to it", unbound.len(), counted.len()))
+    let of = |is: &dyn Fn(&Evidence) -> bool| counted.iter().filter(|e| is(e)).count();
+    let unbound = of(&|e| !matches!(e.binding, Binding::Bound(_)));
+    let simulated = of(&|e| e.meta.source == Source::Simulator);
+    let all = counted.len();
+    match (unbound, simulated) {
+        _ if counted.iter().all(|e| e.decides()) => None,
+        (0, simulated) => {
+            Some(format!("{simulated} of {all} runs are simulated, and only an engine's decide"))
+        }
+        (unbound, _) => Some(format!("{unbound} of {all} runs are not bound to it")),
+    }
 }

@@ -1,41 +1,62 @@
 //! `trapcheck score`: is a run trapped, by which criterion, how far from the
 //! threshold, and does a stuck run follow model F?
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use serde_json::json;
 
-use crate::analysis::score::{CellVerdict, ScoredRun, Scoring, score};
+use crate::analysis::score::{ScoredRun, Scoring, score};
+use crate::analysis::statistics::is_open_arm;
 use crate::analysis::store::Store;
+use crate::analysis::verdict::Verdict;
+use crate::analysis::what_if::{Answer, WhatIf};
 use crate::escape::{escaped, shown};
 use crate::files::write_beside;
-use crate::rule::{Clause, Comparison, State};
-use crate::setup::Configs;
+use crate::rule::{Clause, Comparison, RunState, State};
+use crate::run::{Problem, Severity};
+use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, Table, fixed};
 
 use super::output::{self, Format};
 use super::runs::{self, RunArgs};
+
+mod what_if;
 
 /// Judge runs: trapped or not, by which criterion, how far from the threshold
 ///
 /// Prints for each run its state and measurements, for each stuck run the trap
 /// check (what it did against what model F says a trapped engine does), and the
 /// paired verdict per rate where the arms are there. Rules are registrations in
-/// configs/registrations; runs find theirs by its hash or by their cell.
+/// configs/registrations; runs find theirs by its hash or by their cell. A cell without
+/// one is judged by the paper's published rule, exploratory. What is worth knowing of the
+/// runs is noted on stderr.
+///
+/// Exits with 0 whatever the states are; with 2 when a run could not be read, or several
+/// registrations fit it and none was chosen.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck score results/vllm-cpu
   trapcheck score --format json results/nova/e2_170933xx_pulled_20261025-144558
-  trapcheck score --out /tmp/scores results/nova      also as csv and JSON files")]
+  trapcheck score --out /tmp/scores results/nova      also as csv and JSON files
+  trapcheck score --set slope_factor=1 results/vllm-cpu            what if
+  trapcheck score --rule my-rule.yaml results/vllm-cpu             what if")]
 pub struct Args {
     #[command(flatten)]
     runs: RunArgs,
-    /// How to print
+    /// What if this registration judged? Shown beside what does; it decides nothing
+    #[arg(long, value_name = "FILE")]
+    rule: Option<PathBuf>,
+    /// What if a threshold of the rule were another (slope_factor=1)? Can be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = what_if::threshold)]
+    set: Vec<(String, f64)>,
+    /// How to print; csv has one row per run, of a what-if its states before and after
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Also write runs.csv, trap_check.csv, paired.csv and score.json here
+    /// Also write runs.csv, trap_check.csv, paired.csv and score.json here, and of a
+    /// what-if what_if.csv and what_if_paired.csv
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -46,28 +67,84 @@ pub struct Args {
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.runs.configs)?;
+    let rule = args.rule.as_deref().map(RegistrationFile::load).transpose()?;
+    let what_if = WhatIf { rule, set: args.set.clone() };
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs));
     let scoring = score(runs::measure(&store, &found, "scoring"), &configs, None);
-    let verdicts = scoring.paired(&configs);
-    let tables = [
+    let answer = what_if.is_asked().then(|| what_if.ask(&scoring, &configs)).transpose()?;
+    let verdicts = scoring.paired(&configs)?;
+    let mut tables = vec![
         table::runs::table(&scoring.runs),
         table::trap_check::table(&scoring.runs),
-        table::paired::table(&verdicts, &scoring.runs),
+        table::paired::table(&verdicts),
     ];
-    let json = as_json(&scoring, &tables);
+    let json = as_json(&scoring, &tables, answer.as_ref());
+    if let Some(answer) = &answer {
+        tables.extend([table::what_if::runs(answer), table::what_if::rates(answer)]);
+    }
     if let Some(out) = &args.out {
         write(out, &tables, &json)?;
     }
     output::print(&match args.format {
-        Format::Table => as_text(&scoring, &verdicts),
+        Format::Table => {
+            as_text(&scoring, &verdicts) + &answer.as_ref().map_or(String::new(), what_if::as_text)
+        }
         Format::Json => serde_json::to_string_pretty(&json)? + "\n",
-        Format::Csv => tables[0].to_csv(),
+        Format::Csv => tables[if answer.is_some() { 3 } else { 0 }].to_csv(),
     })?;
     let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
     runs::tell_unusable(unusable, "not scored");
-    let all_read = scoring.unreadable.is_empty() && found.problems.is_empty();
+    let notes: Vec<(&Path, Vec<Problem>)> = scoring
+        .runs
+        .iter()
+        .map(|run| {
+            (run.dir.as_path(), run.notes.iter().cloned().chain(noted_of_rule(run)).collect())
+        })
+        .collect();
+    runs::tell_notes(notes.iter().map(|(dir, notes)| (*dir, notes.as_slice())), false);
+    let undecided = tell_several_rules(&scoring, answer.as_ref());
+    let all_read = scoring.unreadable.is_empty() && found.problems.is_empty() && undecided == 0;
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// What is worth knowing of the rule that judged a run.
+fn noted_of_rule(run: &ScoredRun) -> Option<Problem> {
+    let load = run.load.filter(|_| run.state.is_some())?;
+    let note = |message: String| {
+        Some(Problem { severity: Severity::Note, ..Problem::new(&run.dir, message) })
+    };
+    let judged = load.lambda_ref_per_s;
+    if let Some(own) = run.meta.rate.lambda_ref.filter(|own| (own / judged - 1.0).abs() > 0.01) {
+        return note(format!(
+            "its rate is a multiple of {} sessions/s, and it is judged against lambda_ref {}",
+            fixed(own, 4),
+            fixed(judged, 4)
+        ));
+    }
+    let unknown = load.all_miss_tokens_per_s.is_nan();
+    unknown.then(|| note("its all-miss token rate is unknown: TRAPPED cannot be told".into()))?
+}
+
+/// Says which runs nothing judges because several registrations fit; how many they are.
+fn tell_several_rules(scoring: &Scoring, answer: Option<&Answer>) -> usize {
+    let mut of_cell: BTreeMap<&str, (&[String], usize)> = BTreeMap::new();
+    for run in &scoring.runs {
+        let rule = answer.and_then(|answer| answer.asked.rule.as_ref());
+        let chosen = rule.is_some_and(|rule| rule.registration.is_about(&run.meta.cell));
+        if let Some(files) = run.fitting_rules().filter(|_| !chosen) {
+            of_cell.entry(&run.meta.cell).or_insert((files, 0)).1 += 1;
+        }
+    }
+    for (cell, (files, runs)) in &of_cell {
+        eprintln!(
+            "problem: {runs} runs of {cell} are bound to no registration, and {} fit: {}; \
+             choose one with --rule FILE",
+            files.len(),
+            files.join(", ")
+        );
+    }
+    of_cell.values().map(|(_, runs)| runs).sum()
 }
 
 fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Result<()> {
@@ -84,25 +161,25 @@ fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Resu
     Ok(())
 }
 
-fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Value {
-    let clause = |c: &Clause| {
-        let needs = needs(c);
-        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured, "needs": needs,
-               "holds": c.holds, "margin": c.margin()})
-    };
+fn as_json(scoring: &Scoring, tables: &[Table], answer: Option<&Answer>) -> serde_json::Value {
     let states: Vec<_> = scoring
         .runs
         .iter()
         .filter_map(|run| run.state.as_ref().map(|state| (run, state)))
         .map(|(run, state)| {
-            json!({
-                "run": run.dir.display().to_string(),
-                "state": state.state.word(),
-                "because": state.because,
-                "trapped": state.trapped.iter().map(clause).collect::<Vec<_>>(),
-                "recovered": state.recovered.iter().map(clause).collect::<Vec<_>>(),
-                "draining": state.draining.iter().map(clause).collect::<Vec<_>>(),
-            })
+            let mut json = state_as_json(state);
+            json["run"] = json!(run.dir.display().to_string());
+            json["judged_by"] = json!(run.judged_by);
+            json["binding"] = json!(run.judged_in_words());
+            json
+        })
+        .collect();
+    let not_judged: Vec<_> = scoring
+        .runs
+        .iter()
+        .filter_map(|run| run.fitting_rules().map(|files| (run, files)))
+        .map(|(run, files)| {
+            json!({"run": run.dir.display().to_string(), "registrations_that_fit": files})
         })
         .collect();
     let unreadable: Vec<_> = scoring
@@ -118,19 +195,40 @@ fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Value {
         "states": states,
         "trap_check": tables[1].to_json(),
         "paired": tables[2].to_json(),
+        "not_judged": not_judged,
         "not_scored": unreadable,
+        "what_if": answer.map(what_if::as_json),
     })
 }
 
-fn as_text(scoring: &Scoring, verdicts: &[CellVerdict]) -> String {
+/// A state with every clause behind it.
+fn state_as_json(state: &RunState) -> serde_json::Value {
+    let clause = |c: &Clause| {
+        let needs = needs(c);
+        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured, "needs": needs,
+               "holds": c.holds, "margin": c.margin()})
+    };
+    json!({
+        "state": state.state.word(),
+        "stuck": state.stuck,
+        "because": state.because,
+        "trapped": state.trapped.iter().map(clause).collect::<Vec<_>>(),
+        "recovered": state.recovered.iter().map(clause).collect::<Vec<_>>(),
+        "draining": state.draining.iter().map(clause).collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(scoring: &Scoring, verdicts: &[Verdict]) -> String {
     let mut out = String::new();
     let ordered = in_reading_order(&scoring.runs);
-    let judged: Vec<_> = ordered.iter().filter(|run| run.state.is_some()).copied().collect();
+    let is_asked =
+        |run: &&ScoredRun| run.state.is_some() || (is_open(run) && run.fitting_rules().is_some());
+    let judged: Vec<_> = ordered.iter().filter(|run| is_asked(run)).copied().collect();
     if !judged.is_empty() {
         out += "Runs under the paired test's rule\n";
         out += &states(&judged);
     }
-    let others: Vec<_> = scoring.runs.iter().filter(|run| run.state.is_none()).cloned().collect();
+    let others: Vec<_> = scoring.runs.iter().filter(|run| !is_asked(run)).cloned().collect();
     if !others.is_empty() {
         out += "\nOther runs, measured over their window\n";
         out += &measured(&others);
@@ -144,9 +242,13 @@ fn as_text(scoring: &Scoring, verdicts: &[CellVerdict]) -> String {
     out
 }
 
+fn is_open(run: &ScoredRun) -> bool {
+    is_open_arm(&run.meta.arm)
+}
+
 /// By cell, arm, rate and seed, which is how a test is read.
-fn in_reading_order(runs: &[ScoredRun]) -> Vec<&ScoredRun> {
-    let mut ordered: Vec<&ScoredRun> = runs.iter().collect();
+fn in_reading_order<'a>(runs: impl IntoIterator<Item = &'a ScoredRun>) -> Vec<&'a ScoredRun> {
+    let mut ordered: Vec<&ScoredRun> = runs.into_iter().collect();
     ordered.sort_by(|a, b| {
         let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.arm.clone());
         let rate = |r: &ScoredRun| r.meta.rate.multiple.unwrap_or(0.0);
@@ -165,18 +267,19 @@ fn states(runs: &[&ScoredRun]) -> String {
             let window = run.measures.window.as_ref();
             let reference = run.load.map_or(f64::NAN, |l| l.all_miss_tokens_per_s);
             let ratio = window.and_then(|w| w.uncached_tokens_per_s).map(|rate| rate / reference);
+            let ratio = ratio.filter(|ratio| ratio.is_finite());
             vec![
                 Cell::text(&run.meta.arm),
                 Cell::optional(run.meta.rate.multiple, 2),
                 Cell::Count(run.meta.seed),
-                Cell::text(run.state.as_ref().map_or("", |s| s.state.word())),
-                Cell::text(because(run)),
+                Cell::text(run.state.as_ref().map_or("not judged", |s| s.state.word())),
+                Cell::text(run.state.as_ref().map_or(String::new(), because)),
                 Cell::known(window.and_then(|w| w.hits.value()), 3),
                 Cell::known(window.and_then(|w| w.follow_up_hits.value()), 3),
                 Cell::known(ratio, 3),
                 Cell::known(window.map(|w| w.backlog_mean), 1),
                 Cell::known(window.and_then(|w| w.backlog_slope_per_s), 4),
-                Cell::known(run.measures.last.map(|l| l.outstanding_mean), 1),
+                Cell::known(run.measures.last.map(|l| l.outstanding_end), 0),
                 Cell::text(short_name(&run.dir)),
             ]
         })
@@ -196,7 +299,7 @@ fn states(runs: &[&ScoredRun]) -> String {
         "run",
     ];
     let mut text = output::grid(&headings, &rows);
-    let mut bindings: Vec<String> = runs.iter().map(|run| run.binding.words()).collect();
+    let mut bindings: Vec<String> = runs.iter().map(|run| run.judged_in_words()).collect();
     bindings.sort();
     bindings.dedup();
     for binding in bindings {
@@ -243,8 +346,7 @@ fn short_name(dir: &Path) -> String {
 }
 
 /// The deciding clause in words: what was measured, what it needed, how far off.
-fn because(run: &ScoredRun) -> String {
-    let Some(state) = &run.state else { return String::new() };
+fn because(state: &RunState) -> String {
     if let Some(why) = &state.because {
         return why.clone();
     }
@@ -333,12 +435,16 @@ fn trap_check(run: &ScoredRun) -> String {
     out
 }
 
-fn paired(verdict: &CellVerdict) -> String {
+fn paired(verdict: &Verdict) -> String {
+    let registration = &verdict.registration.registration;
+    let name = match verdict.registration.is_published() {
+        true => format!("by {}", registration.name),
+        false => registration.name.clone(),
+    };
     let mut out = format!(
-        "\nPaired test {} on {} ({}, {} runs)\n",
-        verdict.registration,
-        verdict.cell,
-        verdict.status.word(),
+        "\nPaired test {name} on {} ({}, {} runs)\n",
+        registration.cell,
+        registration.status.word(),
         verdict.sources
     );
     for rate in &verdict.rates {
@@ -371,5 +477,28 @@ fn paired(verdict: &CellVerdict) -> String {
             out += &output::lines([format!("  set aside: {why}")]);
         }
     }
-    out
+    out + &set_aside(verdict)
+}
+
+/// The runs of the test that have no vote, by the reason, and rates without a run.
+fn set_aside(verdict: &Verdict) -> String {
+    let mut reasons: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+    for run in &verdict.runs {
+        if let Some(why) = &run.set_aside {
+            reasons.entry(why).or_default().push(&run.dir);
+        }
+    }
+    let runs = reasons.iter().map(|(why, dirs)| match dirs.as_slice() {
+        [only] => format!("set aside: {}: {why}\n", short_name(only)),
+        [first, ..] => {
+            format!("set aside: {} runs ({}, ...): {why}\n", dirs.len(), short_name(first))
+        }
+        [] => String::new(),
+    });
+    let there = |rate: &f64| verdict.rates.iter().any(|r| (r.multiple - rate).abs() < 1e-6);
+    let registered = verdict.registration.registration.rates.iter();
+    let missing = registered
+        .filter(|rate| !there(rate))
+        .map(|rate| format!("registered rate {}: it has no run\n", fixed(*rate, 2)));
+    runs.chain(missing).collect()
 }

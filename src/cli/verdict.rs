@@ -21,7 +21,7 @@ use super::runs::{self, RunArgs};
 ///
 /// Every kind of registered test is judged by the thresholds its file states. Runs that
 /// do not belong, or claim a place twice, are set aside by name. A run bound to another
-/// registration, or to none, never makes a verdict decisive. Exits with 0 whatever the
+/// registration, or to none, never makes a verdict decisive, nor does a simulated one. Exits with 0 whatever the
 /// verdict is; with 2 when a run could not be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:

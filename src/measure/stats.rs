@@ -20,9 +20,11 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let at = q * (values.len().checked_sub(1)? as f64);
     let mut values = values.to_vec();
     let (_, &mut low, above) = values.select_nth_unstable_by(at.floor() as usize, f64::total_cmp);
-    // The next larger one; weighed by 0 where `at` is whole.
-    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
-    Some(low + (high - low) * at.fract())
+    // The next larger one has no weight where `at` is whole, even if it is infinite.
+    match above.iter().copied().min_by(f64::total_cmp) {
+        Some(high) if at.fract() > 0.0 => Some(low + (high - low) * at.fract()),
+        _ => Some(low),
+    }
 }
 
 /// Median; `None` of nothing.

@@ -169,7 +169,9 @@ fn a_run_worked_out_by_hand() {
     assert!((window.latency_p90_s.unwrap() - 38.0).abs() < 1e-12);
     let last = measures.last.unwrap();
     assert_eq!(last.hits, Share { hits: 1, misses: 0, unknown: 0 });
-    assert_eq!((last.outstanding_mean, last.outstanding_max), (0.5, 1.0));
+    // One turn was in flight over half of the last 20 s, none at their end.
+    assert_eq!(population::outstanding(&by_hand()).mean_over(last.span), 0.5);
+    assert_eq!(last.outstanding_end, 0.0);
     assert_eq!(measures.burst_start_s, Some(10.0));
     assert_eq!(measures.whole.sessions_unfinished, 2);
 }
@@ -206,9 +208,21 @@ fn a_session_held_at_the_gate_is_outstanding_and_in_the_system() {
     run.sessions[2].t_admitted_s = Some(95.0);
     run.sessions[2].gate_wait_s = 15.0;
     let measures = measure(&run, &protocol());
-    assert_eq!(measures.last.unwrap().outstanding_mean, 0.5 + 15.0 / 20.0);
+    let last = measures.last.unwrap();
+    assert_eq!(population::outstanding(&run).mean_over(last.span), 0.5 + 15.0 / 20.0);
+    assert_eq!(last.outstanding_end, 0.0);
     assert_eq!(measures.whole.sessions_held, 1);
     assert_eq!(measures.whole.held_mean_s, Some(15.0));
+}
+
+#[test]
+fn what_is_outstanding_at_the_end_is_not_what_it_was_before() {
+    let mut run = by_hand();
+    // Still at the gate at the end, from one second before it: a mean would be 0.55.
+    run.sessions[2].t_planned_s = Some(99.0);
+    run.sessions[2].t_admitted_s = None;
+    run.sessions[2].status = SessionStatus::Gated;
+    assert_eq!(measure(&run, &protocol()).last.unwrap().outstanding_end, 1.0);
 }
 
 #[test]

@@ -79,9 +79,9 @@ pub fn judge(
     }
 }
 
-/// When a run was RECOVERED over the last `over_s` for the first time while it was `capped`,
-/// s: `looks` are its hits over windows of that length, one per look (App. E.7: "evaluated
-/// every 10 s").
+/// When a run was RECOVERED for the first time while it was `capped`, s: `looks` are its hits
+/// over windows of `over_s`, one per look (App. E.7: "evaluated every 10 s"), and what is
+/// outstanding counts at the look.
 pub fn first_recovered_s(
     looks: &[Rolled<Share>],
     outstanding: &StepFunction,

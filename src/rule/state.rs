@@ -134,7 +134,7 @@ pub fn recovered(last: &LastMeasures, rule: &PairedThresholds) -> Vec<Clause> {
         Clause::new(
             "outstanding, end of the window",
             "sessions",
-            Some(last.outstanding_mean),
+            Some(last.outstanding_end),
             Comparison::Below(rule.recovered_outstanding_below),
         ),
     ]

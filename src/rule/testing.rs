@@ -51,8 +51,7 @@ pub fn trapped_run() -> RunMeasures {
         last: Some(LastMeasures {
             span: span.last(300.0),
             hits: thousandths(0),
-            outstanding_mean: 220.0,
-            outstanding_max: 230.0,
+            outstanding_end: 220.0,
         }),
         whole: WholeMeasures {
             sessions_arrived: 1000,

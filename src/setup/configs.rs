@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::layout::Layout;
-use super::registration::{RegistrationFile, Test};
+use super::registration::{RegistrationFile, Status, Test};
 use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
 use crate::hash::sha256_hex;
@@ -63,11 +63,31 @@ impl Configs {
         Some((cell, self.workloads.get(&cell.workload)?, self.protocols.get(&cell.protocol)?))
     }
 
-    /// The paired test's registration of a cell; of several the first by name.
-    pub fn paired_of_cell(&self, cell: &str) -> Option<&RegistrationFile> {
-        self.registrations
-            .values()
-            .find(|file| file.registration.cell == cell && file.registration.test == Test::Paired)
+    /// The registrations of the paired test that a cell has, in order of name.
+    pub fn paired_of_cell<'a>(&'a self, cell: &str) -> impl Iterator<Item = &'a RegistrationFile> {
+        self.registrations.values().filter(move |file| {
+            file.registration.cell == cell && file.registration.test == Test::Paired
+        })
+    }
+
+    /// The registration that judges a cell's runs where they are bound to none; `None` where
+    /// the cell has none. A FILLED one goes before restatements of the same rule.
+    ///
+    /// # Errors
+    /// Several fit: which one judges is the user's choice, not the alphabet's.
+    pub fn paired_rule_of_cell(
+        &self,
+        cell: &str,
+    ) -> Result<Option<&RegistrationFile>, Vec<&RegistrationFile>> {
+        let fit: Vec<_> = self.paired_of_cell(cell).collect();
+        let states = |a: &RegistrationFile| a.registration.states_the_rule_of(&fit[0].registration);
+        let mut filled = fit.iter().filter(|file| file.registration.status == Status::Filled);
+        match (fit.as_slice(), filled.next(), filled.next()) {
+            ([], ..) => Ok(None),
+            ([only], ..) => Ok(Some(only)),
+            (_, Some(filled), None) if fit.iter().all(|file| states(file)) => Ok(Some(filled)),
+            _ => Err(fit),
+        }
     }
 
     /// The registration whose bytes have this hash.

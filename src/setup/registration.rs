@@ -9,6 +9,7 @@ pub mod filled;
 pub mod inputs;
 pub mod rescue;
 pub mod test;
+pub mod thresholds;
 pub mod trap;
 
 use std::collections::BTreeMap;
@@ -16,11 +17,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::cell::Cell;
 use super::yaml::{self, ConfigError};
 use crate::limits;
 
 pub use filled::Filled;
 pub use test::Test;
+pub use thresholds::PairedThresholds;
 
 /// A registration as `configs/registrations/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,12 @@ pub enum Status {
 }
 
 impl Registration {
+    /// Whether it states the same rule as another: rates, cap, calibration and thresholds.
+    pub fn states_the_rule_of(&self, other: &Self) -> bool {
+        let rule = |r: &Self| (r.lambda_ref_per_s, r.all_miss_tokens_per_s, r.cap, r.rule);
+        rule(self) == rule(other) && self.rates == other.rates && self.test == other.test
+    }
+
     /// Whether it is about runs of a cell.
     pub fn is_about(&self, cell: &str) -> bool {
         self.cell == cell || self.also_cells.iter().any(|also| also == cell)
@@ -102,40 +111,6 @@ impl Status {
             Self::Filled => "FILLED",
             Self::Exploratory => "EXPLORATORY",
             Self::Incomplete => "INCOMPLETE",
-        }
-    }
-}
-
-/// Thresholds of the paired test; the published ones where a file states none (Table 6).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PairedThresholds {
-    /// TRAPPED: uncached token rate over the all-miss rate within 1 +- this.
-    pub token_rate_tolerance: f64,
-    /// TRAPPED: backlog slope above this times (lambda - lambda_ref).
-    pub slope_factor: f64,
-    /// RECOVERED: hit fraction above this.
-    pub recovered_hit_above: f64,
-    /// RECOVERED: outstanding below this, sessions.
-    pub recovered_outstanding_below: f64,
-    /// Stuck, for model F: follow-up hit fraction below this (App. B).
-    pub stuck_follow_up_hit_below: f64,
-    /// A rate passes in at least this many seeds ...
-    pub seeds_passing: u64,
-    /// ... of so many, and in the same share of more.
-    pub seeds_at_least: u64,
-}
-
-impl Default for PairedThresholds {
-    fn default() -> Self {
-        Self {
-            token_rate_tolerance: 0.15,
-            slope_factor: 0.5,
-            recovered_hit_above: 0.8,
-            recovered_outstanding_below: 20.0,
-            stuck_follow_up_hit_below: 0.2,
-            seeds_passing: 2,
-            seeds_at_least: 3,
         }
     }
 }
@@ -163,7 +138,57 @@ impl RegistrationFile {
     }
 }
 
+/// What the published rule is called where it judges in a registration's place.
+pub const PUBLISHED_RULE: &str = "the paper's published rule";
+
 impl RegistrationFile {
+    /// The paired test's published rule (Table 6, App. E.5) for a cell without a registration
+    /// of it, with the cell's own calibration. No file states it and no run is bound to it:
+    /// what it says is exploratory.
+    pub fn published(cell: &Cell) -> Self {
+        let sources = [
+            ("lambda_ref_per_s", "the cell's calibration"),
+            ("all_miss_tokens_per_s", "the cell's calibration"),
+            ("rule", "Table 6, App. E.5"),
+        ];
+        Self {
+            path: PathBuf::new(),
+            sha256: String::new(),
+            registration: Registration {
+                name: PUBLISHED_RULE.into(),
+                status: Status::Exploratory,
+                because: Some(format!("no registration of the paired test for {}", cell.name)),
+                cell: cell.name.clone(),
+                also_cells: Vec::new(),
+                lambda_ref_per_s: cell.lambda_ref_per_s,
+                all_miss_tokens_per_s: cell.all_miss_tokens_per_s,
+                rates: Vec::new(),
+                cap: None,
+                seeds: Vec::new(),
+                hardware: None,
+                controls_of: Vec::new(),
+                restates_sha256: Vec::new(),
+                test: Test::Paired,
+                rule: PairedThresholds::default(),
+                filled: None,
+                sources: sources.map(|(key, place)| (key.to_owned(), place.to_owned())).into(),
+            },
+        }
+    }
+
+    /// Whether no file states it: the published rule in a registration's place.
+    pub fn is_published(&self) -> bool {
+        self.sha256.is_empty()
+    }
+
+    /// The same with other thresholds: what if.
+    #[must_use]
+    pub fn with_rule(&self, rule: PairedThresholds) -> Self {
+        let mut file = self.clone();
+        file.registration.rule = rule;
+        file
+    }
+
     /// Whether this is a restatement of the file with that hash.
     pub fn restates(&self, sha256: &str) -> bool {
         self.registration.restates_sha256.iter().any(|s| s == sha256)

@@ -56,7 +56,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
             Cell::known(window.hits.value(), 3),
             Cell::known(window.follow_up_hits.value(), 3),
             Cell::known(window.backlog_slope_per_s, 4),
-            Cell::Number(last.outstanding_mean, 1),
+            Cell::Number(last.outstanding_end, 0),
             Cell::yes_no(run.stuck),
         ];
         cells.extend(stability(run));

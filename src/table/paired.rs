@@ -1,8 +1,7 @@
 //! The paired test: a row per rate and seed, with the rate's verdict (Tables 1, 7).
 
-use crate::analysis::ScoredRun;
-use crate::analysis::score::CellVerdict;
-use crate::rule::{Arm, State};
+use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::rule::State;
 use crate::run::SourceFile;
 
 use super::{Cell, Column, Row, Table};
@@ -24,17 +23,23 @@ const COLUMNS: &[Column] = &[
     Column::new("decisive", ""),
 ];
 
-/// The table of paired verdicts.
-pub fn table(verdicts: &[CellVerdict], runs: &[ScoredRun]) -> Table {
+/// The table of the paired test's verdicts.
+pub fn table(verdicts: &[Verdict]) -> Table {
     Table {
         name: "paired".into(),
         title: "Paired test: states per seed and the verdict per rate".into(),
         columns: COLUMNS.to_vec(),
-        rows: verdicts.iter().flat_map(|verdict| rows(verdict, runs)).collect(),
+        rows: verdicts.iter().flat_map(rows).collect(),
     }
 }
 
-fn rows(verdict: &CellVerdict, runs: &[ScoredRun]) -> Vec<Row> {
+fn rows(verdict: &Verdict) -> Vec<Row> {
+    let registration = &verdict.registration.registration;
+    // The published rule may stand for several cells.
+    let rule = match verdict.registration.is_published() {
+        true => &registration.cell,
+        false => &registration.name,
+    };
     let state =
         |state: &Option<State>| state.map_or(Cell::text("missing"), |s| Cell::text(s.word()));
     verdict
@@ -42,11 +47,11 @@ fn rows(verdict: &CellVerdict, runs: &[ScoredRun]) -> Vec<Row> {
         .iter()
         .flat_map(|rate| rate.seeds.iter().map(move |seed| (rate, seed)))
         .map(|(rate, seed)| Row {
-            key: format!("{}/{:.2}/{}", verdict.registration, rate.multiple, seed.seed),
+            key: format!("{rule}/{:.2}/{}", rate.multiple, seed.seed),
             cells: vec![
-                Cell::text(&verdict.cell),
-                Cell::text(&verdict.registration),
-                Cell::text(verdict.status.word()),
+                Cell::text(&registration.cell),
+                Cell::text(&registration.name),
+                Cell::text(registration.status.word()),
                 Cell::text(&verdict.sources),
                 Cell::Number(rate.multiple, 2),
                 Cell::Count(seed.seed),
@@ -63,16 +68,19 @@ fn rows(verdict: &CellVerdict, runs: &[ScoredRun]) -> Vec<Row> {
                 Cell::Count(rate.judged),
                 Cell::text(if verdict.decisive { "yes" } else { "no" }),
             ],
-            sources: sources(verdict, rate.multiple, seed.seed, runs),
+            sources: sources(verdict, rate.multiple, seed.seed),
         })
         .collect()
 }
 
-fn sources(verdict: &CellVerdict, multiple: f64, seed: u64, runs: &[ScoredRun]) -> Vec<SourceFile> {
-    runs.iter()
-        .filter(|run| run.meta.cell == verdict.cell && run.meta.seed == seed)
-        .filter(|run| run.meta.rate.multiple.is_some_and(|m| (m - multiple).abs() < 1e-6))
-        .filter(|run| Arm::of(&run.meta.arm).is_some())
+/// The files of the runs that the verdict counts in one seed of a rate.
+fn sources(verdict: &Verdict, multiple: f64, seed: u64) -> Vec<SourceFile> {
+    let at_rate =
+        |run: &&VerdictRun| run.meta.rate.multiple.is_some_and(|m| (m - multiple).abs() < 1e-6);
+    verdict
+        .subjects()
+        .filter(|run| run.meta.seed == seed)
+        .filter(at_rate)
         .flat_map(|run| run.sources.clone())
         .collect()
 }

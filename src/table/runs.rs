@@ -79,7 +79,10 @@ fn identity(run: &ScoredRun, key: &str) -> Vec<Cell> {
         meta.population.map_or(Cell::Empty, Cell::Count),
         Cell::Count(meta.seed),
         run.state.as_ref().map_or(Cell::Empty, |s| Cell::text(s.state.word())),
-        run.state.as_ref().map_or(Cell::Empty, |_| Cell::text(run.binding.words())),
+        match run.state.is_some() || run.fitting_rules().is_some() {
+            true => Cell::text(run.judged_in_words()),
+            false => Cell::Empty,
+        },
         stuck.unwrap_or(Cell::Empty),
         Cell::Number(run.measures.window_span.start_s, 0),
         Cell::Number(run.measures.window_span.end_s, 0),
@@ -101,7 +104,10 @@ fn over_window(run: &ScoredRun) -> Vec<Cell> {
     };
     let all_miss = run.state.as_ref().and(run.load).map(|l| l.all_miss_tokens_per_s);
     let token_ratio = match (w.uncached_tokens_per_s, all_miss) {
-        (Some(rate), Some(reference)) => Cell::Number(rate / reference, 3),
+        // Without a measured all-miss rate the ratio is unknown.
+        (Some(rate), Some(reference)) => {
+            Cell::known(Some(rate / reference).filter(|ratio| ratio.is_finite()), 3)
+        }
         (None, Some(_)) => Cell::Unknown,
         (_, None) => Cell::Empty,
     };
@@ -113,7 +119,7 @@ fn over_window(run: &ScoredRun) -> Vec<Cell> {
         Cell::Number(w.backlog_mean, 1),
         Cell::known(w.backlog_slope_per_s, 4),
         Cell::optional(slope_threshold(run), 4),
-        Cell::Number(last.outstanding_mean, 1),
+        Cell::Number(last.outstanding_end, 0),
         Cell::known(last.hits.value(), 3),
         Cell::Number(w.completions_per_s, 4),
         Cell::Number(w.base_arrivals_per_s, 4),

@@ -82,7 +82,7 @@ fn closed_cell(name: &str, runs: &[&ScoredRun], configs: &Configs) -> ClosedCell
             (!points.is_empty()).then(|| ClosedSeries { kind, label: label.into(), points })
         })
         .collect();
-    let registration = configs.paired_of_cell(name);
+    let registration = configs.paired_rule_of_cell(name).ok().flatten();
     ClosedCell {
         title: name.into(),
         series,

@@ -1,5 +1,6 @@
 //! One picture of one run: what its verdict was computed from, with the thresholds.
 
+use crate::analysis::Binding;
 use crate::analysis::score::ScoredRun;
 use crate::figure::Figure;
 use crate::figure::run_picture::{RunPanel, RunPicture, SlopeLine, Threshold, run_picture};
@@ -63,7 +64,11 @@ fn verdict(run: &ScoredRun) -> String {
         let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
         format!(": {} {measured}, needs {}", clause.quantity, clause.needs.words(false))
     });
-    format!("{}{clause}", state.state.word())
+    let by = match run.binding {
+        Binding::Published => ", by the paper's published rule",
+        _ => "",
+    };
+    format!("{}{clause}{by}", state.state.word())
 }
 
 fn threshold_of(clauses: &[Clause], quantity: &str) -> Option<Comparison> {

@@ -12,10 +12,10 @@ use crate::run::Source;
 
 use super::origin;
 
-/// A pair of bars per cell, arm, source and state.
+/// A pair of bars per cell, arm, source and state, of the runs that a registration judges.
 pub fn draw<'a>(runs: &'a [ScoredRun], spec: &FigureSpec) -> (Figure, Vec<&'a ScoredRun>) {
     let mut groups: BTreeMap<(bool, String, Source), Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs {
+    for run in runs.iter().filter(|run| run.binding.is_of_a_registration()) {
         let trapped = match run.state.as_ref().map(|s| s.state) {
             Some(State::Trapped) => true,
             Some(State::Recovered) => false,

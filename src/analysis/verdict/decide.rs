@@ -11,7 +11,7 @@ use crate::rule::endpoint::{self, DoseRun, Endpoint};
 use crate::rule::pairing::{PairedRun, pair};
 use crate::rule::stability::{self, FromEmptyRun};
 use crate::rule::vote::one_per_place;
-use crate::rule::{Arm, Clause, Group, Labelled, Outcome, State};
+use crate::rule::{Arm, Clause, Group, Labelled, Outcome, PairedVerdict, State};
 use crate::run::Meta;
 use crate::setup::registration::Test;
 use crate::setup::registration::test::{
@@ -30,6 +30,8 @@ pub struct Judged {
     pub controls_after: Vec<[Option<ControlAfter>; 2]>,
     /// For a goodput test, what each run lost after the burst and in the window.
     pub goodput_lost: Vec<[Option<f64>; 2]>,
+    /// For the paired test, each rate.
+    pub rates: Vec<PairedVerdict>,
     pub outcome: Outcome,
 }
 
@@ -41,6 +43,7 @@ impl Judged {
             secondary: vec![Vec::new(); runs],
             controls_after: vec![[None; 2]; runs],
             goodput_lost: vec![[None; 2]; runs],
+            rates: Vec::new(),
             outcome: Outcome::new("", "", Vec::new()),
         }
     }
@@ -197,7 +200,7 @@ fn paired(context: &Context<'_>, evidence: &[Evidence]) -> Judged {
         .collect();
     let rates = pair(&runs, &registration.rule);
     let verdicts: Vec<_> = rates.iter().map(|r| r.verdict).collect();
-    let group = |rate: &crate::rule::PairedVerdict| {
+    let group = |rate: &PairedVerdict| {
         let seeds: Vec<String> = rate
             .seeds
             .iter()
@@ -224,6 +227,7 @@ fn paired(context: &Context<'_>, evidence: &[Evidence]) -> Judged {
             judged.outcome.set_aside.push(format!("rate {rate:.2} has no run"));
         }
     }
+    judged.rates = rates;
     judged
 }
 

@@ -3,12 +3,12 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::analysis::score::Binding;
+use crate::analysis::binding::{Binding, bind};
+use crate::analysis::score::load_of;
 use crate::analysis::statistics::RunStatistics;
 use crate::analysis::statistics::extra::Extra;
 use crate::rule::state::{Load, RunState, judge};
 use crate::run::{Meta, RunStatus};
-use crate::setup::registration::Status;
 
 use super::Context;
 use super::decide::role;
@@ -59,6 +59,11 @@ impl Deref for Evidence {
 }
 
 impl Evidence {
+    /// Whether a verdict over it decides.
+    pub fn decides(&self) -> bool {
+        self.binding.decides(&self.meta)
+    }
+
     /// Whether it has a vote or is compared with.
     pub fn counts(&self) -> bool {
         self.role != Role::None && self.set_aside.is_none()
@@ -85,12 +90,8 @@ pub fn gather(statistics: Arc<RunStatistics>, context: &Context<'_>) -> Evidence
     // A control may be of another cell than the test's, with a protocol of its own.
     let protocol =
         context.configs.of_cell(&run.meta.cell).map_or(context.protocol, |(_, _, own)| own);
-    let load = run.meta.rate.lambda.map(|lambda_per_s| Load {
-        lambda_per_s,
-        lambda_ref_per_s: registration.lambda_ref_per_s,
-        all_miss_tokens_per_s: registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
-    });
-    let binding = bind(&run.meta, context);
+    let load = load_of(&run.meta, context.file);
+    let binding = bind(&run.meta, context.file, context.configs);
     let role = role(&registration.test, &run.meta, &run.treatment, registration, protocol);
     Evidence {
         state: load.map(|load| judge(&run.measures, load, &registration.rule)),
@@ -103,40 +104,6 @@ pub fn gather(statistics: Arc<RunStatistics>, context: &Context<'_>) -> Evidence
     }
 }
 
-/// How a run stands to the registration. A control may be bound to one that the
-/// registration names.
-fn bind(meta: &Meta, context: &Context<'_>) -> Binding {
-    let registration = &context.file.registration;
-    let Some(bound) = &meta.registration else {
-        return Binding::Unbound(registration.name.clone());
-    };
-    if bound.sha256 == context.file.sha256 {
-        return match registration.status {
-            Status::Filled => Binding::Bound(registration.name.clone()),
-            status => Binding::NotDecisive(registration.name.clone(), status),
-        };
-    }
-    if context.file.restates(&bound.sha256) {
-        return Binding::Restated(registration.name.clone());
-    }
-    match context.configs.bound_by(&bound.sha256).map(|file| &file.registration) {
-        Some(parent) if registration.controls_of.contains(&parent.name) => match parent.status {
-            Status::Filled => Binding::Bound(parent.name.clone()),
-            status => Binding::NotDecisive(parent.name.clone(), status),
-        },
-        _ => {
-            let restated = context.configs.registrations.values().find(|file| {
-                file.restates(&bound.sha256)
-                    && registration.controls_of.contains(&file.registration.name)
-            });
-            restated.map_or_else(
-                || Binding::Elsewhere(bound.sha256.clone()),
-                |file| Binding::Restated(file.registration.name.clone()),
-            )
-        }
-    }
-}
-
 /// Why a run that has a role does not count.
 fn unusable(meta: &Meta, role: Role, binding: &Binding, context: &Context<'_>) -> Option<String> {
     if role == Role::None {
@@ -146,7 +113,7 @@ fn unusable(meta: &Meta, role: Role, binding: &Binding, context: &Context<'_>) -
     let controls_elsewhere = matches!(binding, Binding::Bound(name) if *name != registration.name)
         && role == Role::Subject;
     let belongs = !matches!(binding, Binding::Elsewhere(_)) && !controls_elsewhere;
-    if !belongs && !registration.test.of_other_tests() {
+    if !belongs && !registration.test.of_other_tests() && !context.is_what_if {
         return Some(binding.words());
     }
     if meta.status == RunStatus::Failed {

@@ -21,6 +21,7 @@ pub struct MadeUp {
     pub multiple: f64,
     pub seed: u64,
     pub bound_to: Option<String>,
+    pub source: Source,
     pub burst: u64,
     /// From when to when every turn misses and sessions pile up.
     pub trapped: Option<Span>,
@@ -45,6 +46,7 @@ impl MadeUp {
             multiple: 1.35,
             seed,
             bound_to: None,
+            source: Source::Engine,
             burst: if matches!(arm, "burst" | "capped" | "rescue" | "shed") { 200 } else { 0 },
             trapped: None,
             refused: None,
@@ -178,7 +180,7 @@ fn empty(like: &MadeUp) -> Run {
         meta: Meta {
             format: 1,
             run_id: "made-up".into(),
-            source: Source::Simulator,
+            source: like.source,
             cell: like.cell.into(),
             engine: Engine { name: "sglang".into(), version: "0.5.22".into() },
             model: None,

@@ -14,7 +14,7 @@ fn judged(name: &str, runs: &[MadeUp]) -> Verdict {
     let configs = configs();
     let file = configs.registrations.get(name).unwrap();
     let (cell, workload, protocol) = configs.of_cell(&file.registration.cell).unwrap();
-    let context = Context { file, configs: &configs, cell, workload, protocol };
+    let context = Context { file, configs: &configs, cell, workload, protocol, is_what_if: false };
     let evidence = runs.iter().map(|like| gathered(like, &context)).collect();
     combine(&context, evidence, Vec::new())
 }
@@ -53,7 +53,41 @@ fn bound_runs_of_a_filled_registration_decide() {
     assert_eq!(verdict.outcome.word, "PASS", "{:?}", verdict.outcome);
     assert!(verdict.decisive, "{:?}", verdict.not_decisive_because);
     assert_eq!(labels(&verdict)[..3], ["TRAPPED", "RECOVERED", "RECOVERED"]);
+    assert_eq!(verdict.sources, "engine");
+}
+
+#[test]
+fn simulated_runs_bound_to_a_filled_registration_are_judged_and_decide_nothing() {
+    let simulated = |run: MadeUp| MadeUp { source: Source::Simulator, ..run };
+    let verdict = judged("e2-sglang-300k", &e2().into_iter().map(simulated).collect::<Vec<_>>());
+    assert_eq!((verdict.outcome.word.as_str(), verdict.decisive), ("PASS", false));
     assert_eq!(verdict.sources, "simulator");
+    let why = verdict.not_decisive_because.unwrap();
+    assert_eq!(why, "18 of 18 runs are simulated, and only an engine's decide");
+}
+
+#[test]
+fn one_simulated_run_among_an_engines_has_no_vote_and_spoils_none() {
+    let mut runs = e2();
+    runs.push(MadeUp { source: Source::Simulator, suffix: "-again", ..runs[0].clone() });
+    let verdict = judged("e2-sglang-300k", &runs);
+    assert_eq!((verdict.outcome.word.as_str(), verdict.decisive), ("PASS", true));
+    assert_eq!(verdict.sources, "engine");
+    let why = verdict.runs[18].set_aside.as_ref().unwrap();
+    assert_eq!(why, "simulated, and runs of an engine are there");
+    // In the place of a missing one it does not make up for it.
+    let mut runs = e2();
+    runs[0].source = Source::Simulator;
+    let verdict = judged("e2-sglang-300k", &runs);
+    assert_eq!(verdict.outcome.word, "not decidable");
+}
+
+#[test]
+fn the_rates_of_the_paired_test_are_those_of_its_groups() {
+    let verdict = judged("e2-sglang-300k", &e2());
+    let rates: Vec<_> = verdict.rates.iter().map(|r| (r.multiple, r.verdict.words())).collect();
+    assert_eq!(rates, [(1.35, "PASS"), (1.65, "PASS")]);
+    assert!(judged("r1", &r1()).rates.is_empty());
 }
 
 #[test]
@@ -127,7 +161,8 @@ fn an_incomplete_registration_judges_nothing() {
     let mut file = configs.registrations["e2-sglang-300k"].clone();
     file.registration.status = Status::Incomplete;
     let (cell, workload, protocol) = configs.of_cell("sglang-300k").unwrap();
-    let context = Context { file: &file, configs: &configs, cell, workload, protocol };
+    let context =
+        Context { file: &file, configs: &configs, cell, workload, protocol, is_what_if: false };
     let evidence = vec![gathered(&e2()[0], &context)];
     let verdict = combine(&context, evidence, Vec::new());
     assert_eq!(verdict.outcome.word, "not decidable");

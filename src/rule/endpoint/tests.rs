@@ -11,7 +11,7 @@ fn label(window_hits: u64, slope: f64, end_hits: u64, outstanding: f64) -> &'sta
         window.hits = thousandths(window_hits);
         window.backlog_slope_per_s = Some(slope);
         last.hits = thousandths(end_hits);
-        last.outstanding_mean = outstanding;
+        last.outstanding_end = outstanding;
     }
     judge(&run, LOAD, &Endpoints::default(), &PairedThresholds::default()).label
 }

@@ -38,12 +38,7 @@ fn rescued_run() -> RescueMeasures {
 }
 
 fn good_end() -> LastMeasures {
-    LastMeasures {
-        span: Span::new(8400.0, 8700.0),
-        hits: thousandths(930),
-        outstanding_mean: 2.0,
-        outstanding_max: 6.0,
-    }
+    LastMeasures { span: Span::new(8400.0, 8700.0), hits: thousandths(930), outstanding_end: 2.0 }
 }
 
 fn judged(change: impl FnOnce(&mut RescueMeasures, &mut LastMeasures)) -> RescueLabel {
@@ -118,8 +113,8 @@ fn the_whole_interval_must_hit_above_four_fifths_at_under_half_the_all_miss_rate
 
 #[test]
 fn the_run_must_be_recovered_at_its_end() {
-    assert_eq!(label(|_, l| l.outstanding_mean = 19.9), "RESCUED");
-    assert_eq!(label(|_, l| l.outstanding_mean = 20.0), "NOT POST-GOOD");
+    assert_eq!(label(|_, l| l.outstanding_end = 19.9), "RESCUED");
+    assert_eq!(label(|_, l| l.outstanding_end = 20.0), "NOT POST-GOOD");
     assert_eq!(label(|_, l| l.hits = thousandths(800)), "NOT POST-GOOD");
 }
 
@@ -129,7 +124,7 @@ fn a_control_is_stuck_below_a_fifth_unless_it_recovered_at_the_end() {
         let control = ControlMeasures::with_hits(thousandths(hits));
         judge_control(&control, &last, &RescueTest::default(), &PairedThresholds::default()).label
     };
-    let bad_end = LastMeasures { hits: thousandths(0), outstanding_mean: 220.0, ..good_end() };
+    let bad_end = LastMeasures { hits: thousandths(0), outstanding_end: 220.0, ..good_end() };
     assert_eq!(control(199, bad_end), "STUCK");
     assert_eq!(control(200, bad_end), "NOT STUCK");
     assert_eq!(control(199, good_end()), "NOT STUCK");
@@ -275,8 +270,9 @@ fn recovered_is_first_seen_at_a_look_with_hits_and_little_outstanding_under_the_
     let looks: Vec<Rolled<Share>> = [(0, 100.0), (900, 110.0), (900, 120.0), (900, 130.0)]
         .map(|(hits, end_s)| Rolled { end_s, value: thousandths(hits) })
         .into();
-    // 40 outstanding until 105 s: their mean over 20 s is below 20 after 115 s.
-    let outstanding = StepFunction::from_changes(vec![(0.0, 40.0), (105.0, -40.0)]);
+    // 40 outstanding until 115 s: at the next look there are none. (Their mean over the last
+    // 20 s would stay at 20 or above until 125 s.)
+    let outstanding = StepFunction::from_changes(vec![(0.0, 40.0), (115.0, -40.0)]);
     let first = |capped: Span| {
         first_recovered_s(&looks, &outstanding, capped, 20.0, &PairedThresholds::default())
     };

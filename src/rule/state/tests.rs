@@ -18,7 +18,7 @@ fn state_of(change: impl FnOnce(&mut WindowMeasures, &mut LastMeasures)) -> RunS
 
 fn recovered(_: &mut WindowMeasures, last: &mut LastMeasures) {
     last.hits = share(93, 7, 0);
-    last.outstanding_mean = 4.0;
+    last.outstanding_end = 4.0;
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn recovered_needs_hits_above_the_line_and_outstanding_below_it() {
         state_of(|w, l| {
             w.backlog_slope_per_s = Some(0.001);
             l.hits = share(hits, 1000 - hits, 0);
-            l.outstanding_mean = outstanding;
+            l.outstanding_end = outstanding;
         })
         .state
     };

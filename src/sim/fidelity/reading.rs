@@ -69,23 +69,6 @@ pub fn outstanding_at(run: &SimRun, t_s: f64) -> f64 {
     (in_flight as u32 + held.map_or(0, |row| row.gated + row.paused)).into()
 }
 
-/// The same, averaged over the window.
-pub fn mean_outstanding(run: &SimRun, window: Span) -> f64 {
-    let in_flight: f64 = run
-        .turns
-        .iter()
-        .map(|turn| overlap_s(window, turn.t_submit_s, turn.t_end_s.unwrap_or(run.horizon_s)))
-        .sum();
-    let ends = run.gate.iter().skip(1).map(|row| row.t_s).chain([run.horizon_s]);
-    let held: f64 = run
-        .gate
-        .iter()
-        .zip(ends)
-        .map(|(row, end_s)| f64::from(row.gated + row.paused) * overlap_s(window, row.t_s, end_s))
-        .sum();
-    (in_flight + held) / window.length_s()
-}
-
 /// Least-squares slope, per second, of the bin means of the sessions in the
 /// system (arrived and not ended, those at the gate included).
 pub fn backlog_slope(run: &SimRun, window: Span, bin_s: f64) -> Option<f64> {

@@ -121,11 +121,11 @@ fn session_tokens(workload: &Workload) -> f64 {
     weighted.map(|(i, g)| g * workload.prompt_tokens(i + 1) as f64).sum()
 }
 
-/// RECOVERED: over the last part, hits are high and little is outstanding.
+/// RECOVERED: over the last part hits are high, and at the end little is outstanding.
 pub(super) fn recovered(run: &SimRun, thresholds: &Thresholds) -> bool {
     let last = Span { start_s: run.horizon_s - thresholds.last_s, end_s: run.horizon_s };
     reading::hit_fraction(run, last).is_some_and(|hit| hit > thresholds.recovered_hit)
-        && reading::mean_outstanding(run, last) < thresholds.recovered_outstanding
+        && reading::outstanding_at(run, run.horizon_s) < thresholds.recovered_outstanding
 }
 
 /// High hits, and a backlog slope of at most half the excess rate.

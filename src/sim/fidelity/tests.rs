@@ -168,10 +168,11 @@ fn outstanding_is_what_is_in_flight_or_held() {
     };
     let gate = vec![event(0.0, 0, 0), event(30.0, 2, 1), event(40.0, 0, 0)];
     let run = run(vec![turn(0, 1, 10.0, 30.0, 0), turn(1, 1, 50.0, 90.0, 0)], Vec::new(), gate);
-    // 10 s + 10 s in flight, 3 held for 10 s.
-    assert_eq!(reading::mean_outstanding(&run, WINDOW), 50.0 / 40.0);
     assert_eq!(reading::outstanding_at(&run, 29.0), 1.0);
     assert_eq!(reading::outstanding_at(&run, 35.0), 3.0);
+    // At the horizon nothing is in flight, whatever was before it.
+    assert_eq!(reading::outstanding_at(&run, 60.0), 1.0);
+    assert_eq!(reading::outstanding_at(&run, run.horizon_s), 0.0);
 }
 
 #[test]
