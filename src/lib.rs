@@ -16,6 +16,7 @@ mod hash;
 pub mod law;
 pub mod measure;
 pub mod model;
+pub mod nearest;
 pub mod numbers;
 pub mod plan;
 pub mod provenance;

@@ -14,7 +14,7 @@ fn no_text_of_a_committed_figure_is_cut_off_or_lies_over_another() {
     let store = Store::new(&project.configs);
     let mut drawn = 0;
     for (path, analysis) in &project.analyses {
-        let evaluated = project.evaluate(path, analysis, &store, || ()).unwrap();
+        let evaluated = project.evaluate(path, analysis, &store, |_| (), || ()).unwrap();
         for spec in &analysis.figures {
             let (figure, _) = draw(&evaluated.scoring.runs, spec, &project.configs).unwrap();
             assert_eq!(figure.drawing.faults(), Vec::<String>::new(), "{}", spec.name);

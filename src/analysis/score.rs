@@ -42,6 +42,29 @@ impl Binding {
         matches!(self, Self::Bound(_) | Self::NotDecisive(..) | Self::Restated(_))
     }
 
+    /// In one word, beside the registration it speaks of and that one's status.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Bound(_) | Self::NotDecisive(..) => "bound",
+            Self::Restated(_) => "bound to what it restates",
+            Self::Unbound(_) => "not bound",
+            Self::Elsewhere(_) => "bound to another",
+            Self::None => "none",
+        }
+    }
+
+    /// The registration it speaks of: its name, or the hash of one that is not here.
+    pub fn registration(&self) -> Option<&str> {
+        match self {
+            Self::Bound(name)
+            | Self::NotDecisive(name, _)
+            | Self::Restated(name)
+            | Self::Unbound(name)
+            | Self::Elsewhere(name) => Some(name),
+            Self::None => None,
+        }
+    }
+
     /// The words of the output.
     pub fn words(&self) -> String {
         match self {

@@ -14,7 +14,7 @@ use crate::rule::{Clause, Comparison, State};
 use crate::setup::Configs;
 use crate::table::{self, Cell, Table, fixed};
 
-use super::output::{self, Format};
+use super::output::{self, Format, Print, Width};
 use super::runs::{self, RunArgs};
 
 /// Judge runs: trapped or not, by which criterion, how far from the threshold
@@ -27,13 +27,15 @@ use super::runs::{self, RunArgs};
 #[command(after_help = "Examples:
   trapcheck score results/vllm-cpu
   trapcheck score --format json results/nova/e2_170933xx_pulled_20261025-144558
-  trapcheck score --out /tmp/scores results/nova      also as csv and JSON files")]
+  trapcheck score --wide results/vllm-cpu              with every measurement
+  trapcheck score --out /tmp/scores results/nova       also as csv and JSON files
+
+Exit codes: 0 every run was read, whatever its state; 2 a run could not be read, or bad usage")]
 pub struct Args {
     #[command(flatten)]
     runs: RunArgs,
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    print: Print,
     /// Also write runs.csv, trap_check.csv, paired.csv and score.json here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -54,27 +56,26 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         table::trap_check::table(&scoring.runs),
         table::paired::table(&verdicts, &scoring.runs),
     ];
-    let json = as_json(&scoring, &tables);
+    let json = as_json(&scoring, &tables)?;
     if let Some(out) = &args.out {
         write(out, &tables, &json)?;
     }
-    output::print(&match args.format {
-        Format::Table => as_text(&scoring, &verdicts),
-        Format::Json => serde_json::to_string_pretty(&json)? + "\n",
-        Format::Csv => tables[0].to_csv(),
-    })?;
+    match args.print.format {
+        Format::Table => output::show(&as_text(&scoring, &verdicts, args.print.width()))?,
+        Format::Json => output::print(&json)?,
+        Format::Csv => output::print(&tables[0].to_csv())?,
+    }
     let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
     runs::tell_unusable(unusable, "not scored");
     let all_read = scoring.unreadable.is_empty() && found.problems.is_empty();
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
-fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(json)? + "\n";
+fn write(out: &Path, tables: &[Table], json: &str) -> anyhow::Result<()> {
     let files = tables
         .iter()
         .map(|table| (format!("{}.csv", table.name), table.to_csv()))
-        .chain([("score.json".to_owned(), text)]);
+        .chain([("score.json".to_owned(), json.to_owned())]);
     for (name, text) in files {
         let path = out.join(name);
         write_beside(&path, text.as_bytes())
@@ -83,12 +84,8 @@ fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Resu
     Ok(())
 }
 
-fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Value {
-    let clause = |c: &Clause| {
-        let needs = needs(c);
-        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured, "needs": needs,
-               "holds": c.holds, "margin": c.margin()})
-    };
+fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Result<String> {
+    use output::clause;
     let states: Vec<_> = scoring
         .runs
         .iter()
@@ -112,33 +109,34 @@ fn as_json(scoring: &Scoring, tables: &[Table; 3]) -> serde_json::Value {
             json!({"run": run.dir.display().to_string(), "problems": problems})
         })
         .collect();
-    json!({
-        "runs": tables[0].to_json(),
-        "states": states,
-        "trap_check": tables[1].to_json(),
-        "paired": tables[2].to_json(),
-        "not_scored": unreadable,
-    })
+    let parts = [
+        ("runs", tables[0].to_json()),
+        ("states", states.into()),
+        ("trap_check", tables[1].to_json()),
+        ("paired", tables[2].to_json()),
+        ("not_scored", unreadable.into()),
+    ];
+    output::json("score", parts)
 }
 
-fn as_text(scoring: &Scoring, verdicts: &[CellVerdict]) -> String {
+fn as_text(scoring: &Scoring, verdicts: &[CellVerdict], width: Width) -> String {
     let mut out = String::new();
     let ordered = in_reading_order(&scoring.runs);
     let judged: Vec<_> = ordered.iter().filter(|run| run.state.is_some()).copied().collect();
     if !judged.is_empty() {
         out += "Runs under the paired test's rule\n";
-        out += &states(&judged);
+        out += &states(&judged, width);
     }
     let others: Vec<_> = scoring.runs.iter().filter(|run| run.state.is_none()).cloned().collect();
     if !others.is_empty() {
         out += "\nOther runs, measured over their window\n";
-        out += &measured(&others);
+        out += &measured(&others, width);
     }
     for run in ordered.iter().filter(|run| run.stuck == Some(true)) {
-        out += &trap_check(run);
+        out += &trap_check(run, width);
     }
     for verdict in verdicts {
-        out += &paired(verdict);
+        out += &paired(verdict, width);
     }
     out
 }
@@ -157,7 +155,7 @@ fn in_reading_order(runs: &[ScoredRun]) -> Vec<&ScoredRun> {
     ordered
 }
 
-fn states(runs: &[&ScoredRun]) -> String {
+fn states(runs: &[&ScoredRun], width: Width) -> String {
     let rows: Vec<Vec<Cell>> = runs
         .iter()
         .map(|run| {
@@ -194,7 +192,7 @@ fn states(runs: &[&ScoredRun]) -> String {
         "end out.",
         "run",
     ];
-    let mut text = output::grid(&headings, &rows);
+    let mut text = output::grid(&headings, &rows, width);
     let mut bindings: Vec<String> = runs.iter().map(|run| run.binding.words()).collect();
     bindings.sort();
     bindings.dedup();
@@ -204,7 +202,7 @@ fn states(runs: &[&ScoredRun]) -> String {
     text
 }
 
-fn measured(runs: &[ScoredRun]) -> String {
+fn measured(runs: &[ScoredRun], width: Width) -> String {
     let table = table::runs::table(runs);
     let names = table::Table {
         rows: table
@@ -232,6 +230,7 @@ fn measured(runs: &[ScoredRun]) -> String {
             ("gap_over_turnover", "gap/R_M"),
             ("run", "run"),
         ],
+        width,
     )
 }
 
@@ -287,11 +286,11 @@ fn needs(clause: &Clause) -> String {
     }
 }
 
-fn trap_check(run: &ScoredRun) -> String {
+fn trap_check(run: &ScoredRun, width: Width) -> String {
     let meta = &run.meta;
     let rate = meta.rate.multiple.map_or(String::new(), |m| format!(" {}", fixed(m, 2)));
     let mut out = format!(
-        "\nTrap check, {}{rate} seed {} ({}): stuck, follow-up hits below the line\n",
+        "\nTrap check, {}{rate} seed {}: stuck, follow-up hits below the line\n({})\n",
         meta.arm,
         meta.seed,
         short_name(&run.dir)
@@ -304,7 +303,7 @@ fn trap_check(run: &ScoredRun) -> String {
     for check in checks {
         let lines = check.lines(window, load.lambda_ref_per_s);
         out += &format!(
-            "model F with {}: speed {}, lambda_miss {} sessions/s, rho {}\n",
+            "model F with {}:\nspeed {}, lambda_miss {} sessions/s, rho {}\n",
             check.calibration.words(),
             fixed(check.speed, 4),
             fixed(check.lambda_miss_per_s, 4),
@@ -318,7 +317,7 @@ fn trap_check(run: &ScoredRun) -> String {
             .iter()
             .map(|line| {
                 vec![
-                    Cell::text(format!("  {}", line.measured_name)),
+                    Cell::text(line.measured_name),
                     Cell::known(line.measured, line.digits),
                     Cell::text(line.predicted_name),
                     Cell::Number(line.predicted, line.digits),
@@ -327,12 +326,13 @@ fn trap_check(run: &ScoredRun) -> String {
                 ]
             })
             .collect();
-        out += &output::grid(&["  measured", "value", "against", "value", "ratio", "unit"], &rows);
+        let headings = ["measured", "value", "against", "value", "ratio", "unit"];
+        out += &output::grid(&headings, &rows, width);
     }
     out
 }
 
-fn paired(verdict: &CellVerdict) -> String {
+fn paired(verdict: &CellVerdict, width: Width) -> String {
     let mut out = format!(
         "\nPaired test {} on {} ({}, {} runs)\n",
         verdict.registration,
@@ -365,7 +365,7 @@ fn paired(verdict: &CellVerdict) -> String {
                 ]
             })
             .collect();
-        out += &output::grid(&["  seed", "burst", "noburst", "capped", "met"], &rows);
+        out += &output::grid(&["seed", "burst", "noburst", "capped", "met"], &rows, width);
         for why in &rate.set_aside {
             out += &format!("  set aside: {why}\n");
         }

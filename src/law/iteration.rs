@@ -152,8 +152,7 @@ impl<'a> Meanwhile<'a> {
         let ends = spans.iter().map(|s| s.end_s);
         let ended_by_s = ends.scan(f64::NEG_INFINITY, running(f64::max)).collect();
         let begins = spans.iter().rev().map(|s| s.prefill_from_s);
-        let mut begun_from_s: Vec<f64> =
-            begins.scan(f64::INFINITY, running(f64::min)).collect();
+        let mut begun_from_s: Vec<f64> = begins.scan(f64::INFINITY, running(f64::min)).collect();
         begun_from_s.reverse();
         Self { spans, ended_by_s, begun_from_s }
     }

@@ -19,8 +19,7 @@ pub struct PlanIdentity {
 /// Reads it from a run.
 pub fn plan_identity(run: &Run) -> PlanIdentity {
     let hashed = |of: &dyn Fn(&PlannedSession) -> bool| {
-        (!run.plan.is_empty())
-            .then(|| sha256_hex(&listing(run.plan.iter().filter(|p| of(p)))))
+        (!run.plan.is_empty()).then(|| sha256_hex(&listing(run.plan.iter().filter(|p| of(p)))))
     };
     PlanIdentity {
         file_sha256: run.meta.plan_sha256.clone(),
