@@ -48,7 +48,9 @@ fn the_examples_are_accepted() {
     use clap::Parser;
     let mut seen = 0;
     for (path, mut command) in commands() {
-        let help = command.render_long_help().to_string().replace("\\\n", " ");
+        let help = command.render_long_help().to_string();
+        // A line that goes on below is one line.
+        let help = help.replace("\\\n      ", "").replace("\\\n    ", "");
         let (_, examples) = help.split_once("Example").unwrap();
         for line in examples.lines().filter_map(|line| line.trim().strip_prefix("trapcheck ")) {
             // Up to a pipe, a second command, or what is said of it at some distance.

@@ -98,7 +98,9 @@ fn one_below_another(
     bound: BoundTable<'_>,
 ) -> Table {
     let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
-    columns.push(column("field", true, bound));
+    // Some of the paper's tables have a column of that name themselves.
+    let field = if keys.iter().any(|key| key == "field") { "part" } else { "field" };
+    columns.push(column(field, true, bound));
     for name in ["published", "ours", "whose", "status"] {
         columns.push(column(name, false, bound));
     }
