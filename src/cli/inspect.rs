@@ -144,13 +144,13 @@ const SHOWN: &[(&str, &str)] = &[
     ("rate_multiple", "rate"),
     ("population", "n"),
     ("seed", "seed"),
-    ("status", "status"),
+    ("layout", "layout"),
     ("run", "run"),
+    ("status", "status"),
     ("duration_s", "duration s"),
     ("sessions", "sessions"),
     ("turns", "turns"),
     ("source", "source"),
-    ("layout", "layout"),
 ];
 
 fn print(table: &Table, how: Print) -> anyhow::Result<()> {

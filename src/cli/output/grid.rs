@@ -192,8 +192,13 @@ mod tests {
             vec![Cell::text(state), Cell::text(why), Cell::Number(hit, 3), Cell::text(run)]
         };
         vec![
-            row("TRAPPED", "tokens/miss 1.1003 in [0.85, 1.15] (+0.0497)", 0.0, "a/burst/x1.5_s0"),
-            row("RECOVERED", "hit at end", 0.93, "a/noburst/x1.5_s0"),
+            row(
+                "TRAPPED",
+                "tokens/miss 1.1003 in [0.85, 1.15] (+0.0497)",
+                0.0,
+                "results/campaign/agentload_burst/20261129_x1.5_s0",
+            ),
+            row("RECOVERED", "hit at end", 0.93, "results/campaign/noburst/20261129_x1.5_s1"),
         ]
     }
 
@@ -209,9 +214,12 @@ mod tests {
         let headings = ["state", "decided by", "hit", "run"];
         let narrow = grid(&headings, &rows(), Width::Page);
         assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
-        assert!(narrow.contains("…"), "{narrow}");
+        assert!(narrow.contains("  …/20261129_x1.5_s0\n"), "{narrow}");
         let wide = grid(&headings, &rows(), Width::All);
-        assert!(wide.contains("a/noburst/x1.5_s0") && !wide.contains("--wide"), "{wide}");
+        assert!(
+            wide.contains("results/campaign/noburst/20261129_x1.5_s1") && !wide.contains("--wide"),
+            "{wide}"
+        );
         let numbers = vec![Cell::Number(1234.5, 1); 20];
         let headings: Vec<String> = (0..20).map(|i| format!("c{i}")).collect();
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
@@ -231,7 +239,7 @@ mod tests {
     #[test]
     fn text_is_wrapped_between_words_and_a_path_keeps_its_end() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("results/vllm-cpu/pull/run_x1.5_s0", 20), ["…/run_x1.5_s0"]);
+        assert_eq!(wrapped("results/vllm-cpu/pull/run_x1.5_s0", 20), ["…/pull/run_x1.5_s0"]);
         assert_eq!(wrapped("0123456789", 5), ["…6789"]);
     }
 }

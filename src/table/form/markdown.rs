@@ -162,7 +162,7 @@ mod tests {
         assert!(list.contains("| column | value |") && list.contains("| seed | 0 |"), "{list}");
         assert!(list.lines().all(|line| line.chars().count() <= super::PAGE), "{list}");
         let text = table(2, 1).to_markdown();
-        assert_eq!(text.matches("|---|").count(), 1, "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("|---")).count(), 1, "{text}");
         assert!(
             text.starts_with("**T**\n\n| run | seed | engine | backlog slope (sessions/s) |\n")
         );
