@@ -78,11 +78,12 @@ pub fn table(
     columns: &[(&str, &str)],
     how: Print,
 ) -> anyhow::Result<()> {
-    Ok(match how.format {
+    match how.format {
         Format::Table => show(&screen(table, columns, how.width()))?,
         Format::Json => print(&json(command, [(table.name.as_str(), table.to_json())])?)?,
         Format::Csv => print(&table.to_csv())?,
-    })
+    }
+    Ok(())
 }
 
 /// Some of a table's columns, for people. Names as given, numbers to the right.

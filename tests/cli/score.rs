@@ -32,7 +32,7 @@ fn the_burst_run_is_trapped_and_every_clause_shows_its_margin() {
         ("slope_threshold_per_s", 0.1164, 0.00005),
     ] {
         let value = run[name].as_f64().unwrap();
-        assert!((value - printed).abs() <= half_digit && value != printed, "{name}: {value}");
+        assert!((value - printed).abs() <= half_digit, "{name}: {value}");
     }
 }
 
@@ -113,7 +113,7 @@ fn unknown_cached_tokens_are_unknown_never_zero() {
         .collect();
     fs::remove_file(&turns).unwrap();
     fs::write(project.path(&format!("{BURST}/turns.csv")), unknown).unwrap();
-    let output = project.trapcheck(&["score", BURST]).output().unwrap();
+    let output = project.trapcheck(&["score", "--wide", BURST]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     let row = text.lines().find(|line| line.starts_with("burst")).unwrap();

@@ -88,7 +88,7 @@ impl Strip {
         let word = heading.split_whitespace().map(length).max().unwrap_or_default();
         let widest = cells.iter().map(|cell| length(cell)).max().unwrap_or_default().max(word);
         let squeezed = |to: usize| widest.min(to).max(word);
-        let two_thirds = (2 * widest / 3).min(SENTENCE).max(LEAST_TEXT);
+        let two_thirds = (2 * widest / 3).clamp(LEAST_TEXT, SENTENCE);
         let least = numbers.map_or(squeezed(LEAST_TEXT), |n| squeezed(LEAST_WORDS).max(n));
         let is_sentence = cells.iter().any(|cell| cell.contains(' ')) && numbers.is_none();
         let (least, preferred) = match is_sentence {
