@@ -100,8 +100,15 @@ fn flags_change_a_named_cell() {
 #[test]
 fn a_cut_shows_the_corollary_and_its_fates() {
     let text = printed(&["cut", "--cell", "sglang-300k", "--rate", "1.65"]);
-    for word in ["grows at", "settles at", "empties at"] {
-        assert!(text.contains(word), "{word}");
+    for word in ["grows", "settles", "empties"] {
+        assert!(text.lines().any(|line| line.split("  ").any(|cell| cell == word)), "{word}");
+    }
+    // Each fate's number stands in a column of its own unit.
+    let csv = printed(&["cut", "--cell", "sglang-300k", "--rate", "1.65", "--format", "csv"]);
+    assert!(csv.contains(",fate,empty_at,settles_at,grows_by,"), "{csv}");
+    for row in csv.lines().filter(|row| row.contains(",settles,")) {
+        let fields: Vec<&str> = row.split(',').collect();
+        assert!(fields[3].is_empty() && !fields[4].is_empty() && fields[5].is_empty(), "{row}");
     }
     let to = printed(&[
         "cut",

@@ -39,8 +39,8 @@ pub fn laid_out(
     }
 }
 
-/// A field as the table shows it: a range by its ends, and published abbreviations in the
-/// words that ours are in.
+/// A field as the table shows it: a range by its ends, and the letters that the paper uses
+/// for states in the words that ours are in.
 pub fn cells(
     value: &Value,
     form: Option<Form>,
@@ -66,11 +66,12 @@ pub fn cells(
         });
         return [range(stated, published), range(own.collect(), ours)];
     }
+    let letter = |word: &str| dictionary.get(word).filter(|_| word.len() == 1);
     let written = match (value, found) {
         (Value::Number(_), _) | (_, Err(_)) => published.to_owned(),
         (_, Ok(_)) => published
             .split(", ")
-            .map(|word| dictionary.get(word).map_or(word, String::as_str))
+            .map(|word| letter(word).map_or(word, String::as_str))
             .collect::<Vec<_>>()
             .join(", "),
     };
