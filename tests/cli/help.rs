@@ -32,7 +32,7 @@ fn the_help_of_every_command_has_an_example_and_its_exit_codes() {
         let example = after.lines().nth(1).unwrap_or_default();
         let below = path.strip_prefix("trapcheck").unwrap().trim();
         assert!(
-            example.trim_start().starts_with(&format!("trapcheck {below}").trim_end()),
+            example.trim_start().starts_with(format!("trapcheck {below}").trim_end()),
             "{path}: its first example is {example:?}"
         );
         let codes = after
