@@ -12,9 +12,11 @@ macro_rules! eprintln {
 pub mod arm;
 pub mod calibrate;
 pub mod campaign;
+pub mod completions;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
+pub mod man;
 pub mod manifest;
 pub mod measure;
 pub mod model;
@@ -52,7 +54,10 @@ use clap::{Parser, Subcommand};
   trapcheck model trap --cell sglang-300k --rate 1.65
                                             what would a trapped engine look like?
   trapcheck figures                         draw every figure
-  trapcheck numbers --verify                does every number still follow from its source?")]
+  trapcheck numbers --verify                does every number still follow from its source?
+  trapcheck help score                      what can be asked of one command?
+
+Exit codes: 0 all well; 1 a verification or check did not hold; 2 bad usage or input")]
 pub struct Cli {
     /// Work in this folder instead of the current one
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
@@ -66,8 +71,7 @@ enum Command {
     Inspect(inspect::Args),
     Score(score::Args),
     Verdict(verdict::Args),
-    #[command(subcommand)]
-    Register(register::Command),
+    Register(register::Args),
     Measure(measure::Args),
     Calibrate(calibrate::Args),
     Derive(derive::Args),
@@ -80,6 +84,8 @@ enum Command {
     Plan(plan::Args),
     Simulate(simulate::Args),
     Campaign(campaign::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Runs what was asked for.
@@ -95,7 +101,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),
         Command::Verdict(args) => verdict::run(args),
-        Command::Register(command) => register::run(command),
+        Command::Register(args) => register::run(args),
         Command::Measure(args) => measure::run(args),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Derive(args) => derive::run(args),
@@ -108,5 +114,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Plan(args) => plan::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Campaign(args) => campaign::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     }
 }

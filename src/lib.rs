@@ -19,6 +19,7 @@ mod limits;
 pub mod measure;
 pub mod model;
 pub mod name;
+pub mod nearest;
 pub mod numbers;
 mod parse_message;
 pub mod plan;

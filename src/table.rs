@@ -1,8 +1,8 @@
 //! Derived tables: typed rows with a unit per column and sources per row.
 //!
 //! One file per table under `table/`. A table is built from measurements and
-//! verdicts, and rendered here: csv, JSON and Markdown come from the same cells,
-//! with the same stated digits.
+//! verdicts; csv, Markdown, LaTeX and JSON come from the same cells ([`form`]), with the
+//! same stated digits, but for JSON, whose numbers are not rounded.
 
 pub mod answers;
 pub mod arm_counts;
@@ -21,6 +21,7 @@ pub mod detector;
 pub mod doses;
 pub mod edges;
 pub mod fidelity;
+pub mod form;
 pub mod from_empty;
 pub mod goodput;
 pub mod loop_variables;
@@ -52,9 +53,6 @@ pub mod what_if;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-
-use serde_json::{Map, Value as Json};
 
 use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
@@ -86,6 +84,8 @@ pub enum Cell {
     Count(u64),
     /// A number, with the digits after the point it is printed with.
     Number(f64, usize),
+    /// From the least to the greatest, as they are printed.
+    Range([String; 2]),
     /// The data cannot say.
     Unknown,
     /// The question does not arise for this row.
@@ -152,117 +152,23 @@ impl Cell {
             Self::Text(text) => escaped(text).into_owned(),
             Self::Count(n) => n.to_string(),
             Self::Number(x, digits) => fixed(*x, *digits),
+            Self::Range(ends) => ends.join(" to "),
             Self::Unknown => "unknown".into(),
             Self::Empty => String::new(),
-        }
-    }
-
-    fn json(&self) -> Option<Json> {
-        match self {
-            Self::Text(text) => Some(Json::from(text.as_str())),
-            Self::Count(n) => Some(Json::from(*n)),
-            // The printed digits, so that every form of a table says the same.
-            Self::Number(..) => self.print().parse::<f64>().ok().map(Json::from),
-            Self::Unknown => Some(Json::Null),
-            Self::Empty => None,
         }
     }
 }
 
 impl Table {
-    /// The table as csv: header, rows, LF.
-    pub fn to_csv(&self) -> String {
-        let mut out = String::new();
-        csv_line(&mut out, self.columns.iter().map(|c| c.name.clone().into_owned()));
-        for row in &self.rows {
-            csv_line(&mut out, row.cells.iter().map(Cell::print));
-        }
-        out
+    /// Where a column stands.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The rows as JSON objects: `null` is unknown, a missing key does not apply.
-    pub fn to_json(&self) -> Json {
-        let object = |row: &Row| {
-            let pairs = self.columns.iter().zip(&row.cells);
-            pairs
-                .filter_map(|(column, cell)| {
-                    cell.json().map(|v| (column.name.clone().into_owned(), v))
-                })
-                .collect::<Map<_, _>>()
-        };
-        self.rows.iter().map(|row| Json::Object(object(row))).collect()
+    /// Whether a column holds ranges: in csv these are two columns.
+    fn is_range(&self, place: usize) -> bool {
+        self.rows.iter().any(|row| matches!(row.cells.get(place), Some(Cell::Range(..))))
     }
-
-    /// The table as a LaTeX `tabular` with the rules of booktabs; numbers to the right, the
-    /// units in a second heading line.
-    pub fn to_latex(&self) -> String {
-        let number = |c: &Cell| match c {
-            Cell::Number(..) | Cell::Count(_) => true,
-            Cell::Text(text) => text.parse::<f64>().is_ok(),
-            Cell::Unknown | Cell::Empty => false,
-        };
-        let numeric = |i: usize| self.rows.iter().filter_map(|row| row.cells.get(i)).any(number);
-        let spec: String =
-            (0..self.columns.len()).map(|i| if numeric(i) { 'r' } else { 'l' }).collect();
-        let line = |fields: Vec<String>| format!("{} \\\\\n", fields.join(" & "));
-        let names = self.columns.iter().map(|c| latex_words(&c.name.replace('_', " ")));
-        let mut out = format!(
-            "% {}\n% \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{spec}}}\n\\toprule\n{}",
-            self.title.replace('\n', " "),
-            line(names.collect())
-        );
-        if self.columns.iter().any(|c| !c.unit.is_empty()) {
-            out += &line(self.columns.iter().map(|c| latex_words(&c.unit)).collect());
-        }
-        out += "\\midrule\n";
-        for row in &self.rows {
-            out += &line(row.cells.iter().map(|cell| latex_words(&cell.print())).collect());
-        }
-        out + "\\bottomrule\n\\end{tabular}\n"
-    }
-
-    /// The table in Markdown, with units under the names.
-    pub fn to_markdown(&self) -> String {
-        let mut out = format!("**{}**\n\n|", self.title);
-        for column in &self.columns {
-            let _ = write!(out, " {} |", column.heading().replace('\n', " "));
-        }
-        out.push_str("\n|");
-        out.push_str(&"---|".repeat(self.columns.len()));
-        out.push('\n');
-        for row in &self.rows {
-            out.push('|');
-            for cell in &row.cells {
-                let _ = write!(out, " {} |", cell.print().replace('|', "\\|"));
-            }
-            out.push('\n');
-        }
-        out
-    }
-}
-
-/// Whether the hyphen at a place is a number's sign.
-fn before_digit(text: &str, at: usize) -> bool {
-    let begins = at == 0 || text[..at].ends_with(' ');
-    begins && text[at + 1..].starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// Words as LaTeX prints them.
-fn latex_words(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        match c {
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
-            '\\' => out.push_str("\\textbackslash{}"),
-            '~' => out.push_str("\\textasciitilde{}"),
-            '^' => out.push_str("\\textasciicircum{}"),
-            '-' if before_digit(text, at) => out.push_str("$-$"),
-            '<' => out.push_str("\\textless{}"),
-            '>' => out.push_str("\\textgreater{}"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// The runs of the paired test: judged by a registration, of one of its arms, and where any
@@ -306,45 +212,17 @@ impl Column {
         Self { name: Cow::Borrowed(name), unit: Cow::Borrowed(unit), is_key: true }
     }
 
-    /// Name and unit for readers, on two lines.
+    /// Name and unit for readers, on two lines; a unit that the name ends with is said once.
     pub fn heading(&self) -> String {
-        let words = self.name.replace('_', " ");
-        if self.unit.is_empty() { words } else { format!("{words}\n({})", self.unit) }
-    }
-}
-
-/// Appends one csv line, quoting what has to be.
-pub fn csv_line(out: &mut String, fields: impl Iterator<Item = String>) {
-    for (i, field) in fields.enumerate() {
-        if i > 0 {
-            out.push(',');
-        }
-        if field.contains([',', '"', '\n', '\r']) {
-            let _ = write!(out, "\"{}\"", field.replace('"', "\"\""));
-        } else {
-            out.push_str(&field);
-        }
-    }
-    out.push('\n');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_and_not_applicable_differ_in_every_form() {
-        let table = Table {
-            name: "t".into(),
-            title: "t".into(),
-            columns: vec![Column::new("a", ""), Column::new("b", "s")],
-            rows: vec![Row {
-                key: "r".into(),
-                cells: vec![Cell::Unknown, Cell::Empty],
-                sources: Vec::new(),
-            }],
+        let said = match &*self.unit {
+            "s" => "_s",
+            "sessions" => "_sessions",
+            "tokens" => "_tokens",
+            "%" => "_percent",
+            unit if unit.ends_with("/s") => "_per_s",
+            _ => "",
         };
-        assert_eq!(table.to_csv(), "a,b\nunknown,\n");
-        assert_eq!(table.to_json().to_string(), r#"[{"a":null}]"#);
+        let words = self.name.strip_suffix(said).unwrap_or(&self.name).replace('_', " ");
+        if self.unit.is_empty() { words } else { format!("{words}\n({})", self.unit) }
     }
 }

@@ -100,8 +100,15 @@ fn flags_change_a_named_cell() {
 #[test]
 fn a_cut_shows_the_corollary_and_its_fates() {
     let text = printed(&["cut", "--cell", "sglang-300k", "--rate", "1.65"]);
-    for word in ["grows at", "settles at", "empties at"] {
-        assert!(text.contains(word), "{word}");
+    for word in ["grows", "settles", "empties"] {
+        assert!(text.lines().any(|line| line.split("  ").any(|cell| cell == word)), "{word}");
+    }
+    // Each fate's number stands in a column of its own unit.
+    let csv = printed(&["cut", "--cell", "sglang-300k", "--rate", "1.65", "--format", "csv"]);
+    assert!(csv.contains(",fate,empty_at,settles_at,grows_by,"), "{csv}");
+    for row in csv.lines().filter(|row| row.contains(",settles,")) {
+        let fields: Vec<&str> = row.split(',').collect();
+        assert!(fields[3].is_empty() && !fields[4].is_empty() && fields[5].is_empty(), "{row}");
     }
     let to = printed(&[
         "cut",
@@ -144,7 +151,9 @@ fn json_holds_the_same_facts() {
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let facts = json["model_trap"].as_array().unwrap();
     let rho = facts.iter().find(|fact| fact["quantity"] == "load rho").unwrap();
-    assert_eq!(rho["value"], 1.643);
+    let unrounded = rho["value"].as_f64().unwrap();
+    assert!((unrounded - 1.643).abs() < 5e-5 && unrounded != 1.643, "{unrounded}");
+    assert_eq!(json["format"], "trapcheck-model/1");
     assert!(json["model_turn_mix"].is_array());
 }
 
@@ -183,7 +192,10 @@ fn every_table_of_the_theory_prints() {
 fn bad_input_is_refused_with_what_to_do() {
     let cell = ["--cell", "sglang-300k"];
     let on = |first: &[&'static str], rest: &[&'static str]| [first, &cell, rest].concat();
-    refused(&["trap", "--cell", "nope", "--rate", "1"], "no cell nope; there are h200-300k");
+    refused(
+        &["trap", "--cell", "nope", "--rate", "1"],
+        "no cell nope in configs/cells; there are: h200-300k",
+    );
     refused(&on(&["trap"], &["--rate", "-1"]), "the arrival rate must be positive");
     refused(&on(&["trap"], &["--rate", "0"]), "the arrival rate must be positive");
     refused(&on(&["trap"], &["--rate", "nan"]), "the arrival rate must be positive");

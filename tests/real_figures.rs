@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use trapcheck::analysis::draw::{draw, run_picture};
 use trapcheck::analysis::outputs::Project;
@@ -22,7 +23,16 @@ static EVALUATED: LazyLock<(Project, Vec<Vec<ScoredRun>>)> = LazyLock::new(|| {
     let project = Project::open(Path::new("configs")).unwrap();
     let store = Store::new(&project.configs);
     let runs = project.analyses.iter().map(|(path, analysis)| {
-        project.evaluate(path, analysis, &store, || ()).unwrap().scoring.runs
+        let (expected, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let count = |counter: &AtomicUsize, n| {
+            counter.fetch_add(n, Ordering::Relaxed);
+        };
+        let evaluated = project
+            .evaluate(path, analysis, &store, |n| count(&expected, n), || count(&done, 1))
+            .unwrap();
+        let (expected, done) = (expected.into_inner(), done.into_inner());
+        assert_eq!(done, expected, "{}: progress counts what there is", analysis.name);
+        evaluated.scoring.runs
     });
     let runs = runs.collect();
     (project, runs)

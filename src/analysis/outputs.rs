@@ -229,15 +229,17 @@ impl Project {
         path: &Path,
         analysis: &Analysis,
         store: &Store<'_>,
+        expect: impl Fn(usize),
         done: impl Fn() + Sync,
     ) -> Result<Evaluated, AnalysisError> {
         let registration = pinned(analysis)?;
         let selected = self.select(analysis);
+        expect(selected.dirs.len());
         let mut measured = store.runs(&selected.dirs, &done);
         measured.retain(|run| run.as_ref().map_or(true, |run| selected.holds(run)));
         for (campaign, wanted) in &selected.simulated {
             let holds = |job: &Job<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(job));
-            measured.extend(simulated_runs(campaign, &self.configs, store, holds, &done)?);
+            measured.extend(simulated_runs(campaign, &self.configs, store, holds, &expect, &done)?);
         }
         let scoring = score(measured.clone(), &self.configs, registration.as_ref());
         if let Some((run, files)) =

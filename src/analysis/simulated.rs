@@ -33,11 +33,13 @@ pub fn simulated_runs(
     configs: &Configs,
     store: &Store<'_>,
     wanted: impl Fn(&Job<'_>) -> bool,
+    expect: impl Fn(usize),
     done: impl Fn() + Sync,
 ) -> Result<Vec<Measured>, SimulatedError> {
     let campaign = Campaign::load(path)?;
     let mut jobs = jobs(&campaign, configs, |options| options)?;
     jobs.retain(wanted);
+    expect(jobs.len());
     let measured = store.simulated(&jobs, done);
     let sourced = |(job, measured): (&Job<'_>, Measured)| match measured {
         Ok(statistics) => {

@@ -25,6 +25,7 @@ use crate::measure::rolling;
 use crate::measure::stretches::Stretches;
 use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
+use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile, metadata_of};
 use crate::setup::registration::after::PersistenceTest;
@@ -174,10 +175,10 @@ fn from_empty_life(run: &Run) -> TrapLife {
 }
 
 fn no_cell(run: Run, configs: &Configs) -> Unreadable {
-    let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
+    let known = configs.cells.keys().map(String::as_str);
     let message = format!(
-        "no cell {} in configs/cells (there are: {known}); trapcheck calibrate makes one from a cache-off run",
-        run.meta.cell
+        "{}; trapcheck calibrate makes one from a cache-off run",
+        unknown("cell", &run.meta.cell, "configs/cells", known)
     );
     let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
     let problems = vec![Problem { column: Some("cell".into()), ..problem }];

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
 use crate::name::PlainName;
+use crate::nearest::unknown;
 use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::cell::Engine;
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
@@ -29,7 +30,9 @@ use super::output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck calibrate --dry-run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a
-  trapcheck calibrate --workload standard --protocol paper results/mine/agentload_e0a")]
+  trapcheck calibrate --workload standard --protocol paper results/mine/agentload_e0a
+
+Exit codes: 0 fitted; 2 bad usage or input, or a cell file that says otherwise")]
 pub struct Args {
     /// Cache-off runs of one cell, or folders to search for them
     #[arg(required = true, value_name = "RUN")]
@@ -138,14 +141,14 @@ fn names<'a>(
     let workload = pick("workload", &args.workload, old.map(|c| &c.workload))?;
     let protocol = pick("protocol", &args.protocol, old.map(|c| &c.protocol))?;
     Ok((
-        configs
-            .workloads
-            .get(&workload)
-            .with_context(|| format!("no {workload} in configs/workloads"))?,
-        configs
-            .protocols
-            .get(&protocol)
-            .with_context(|| format!("no {protocol} in configs/protocols"))?,
+        configs.workloads.get(&workload).with_context(|| {
+            let known = configs.workloads.keys().map(String::as_str);
+            unknown("workload", &workload, "configs/workloads", known)
+        })?,
+        configs.protocols.get(&protocol).with_context(|| {
+            let known = configs.protocols.keys().map(String::as_str);
+            unknown("protocol", &protocol, "configs/protocols", known)
+        })?,
     ))
 }
 

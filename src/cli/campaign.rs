@@ -7,6 +7,7 @@ mod status;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::nearest::unknown;
 use crate::setup::campaign::TableFormat;
 use crate::setup::{Campaign, Configs};
 use crate::sim::Options;
@@ -14,7 +15,7 @@ use crate::sim::campaign::{Job, State, jobs, one_per_thread};
 use crate::sim::pins::{FILE, Pins};
 use anyhow::{Context, bail};
 
-use super::output::{self, Format};
+use super::output::{self, Print};
 use super::progress;
 use super::simulate::Tables;
 
@@ -23,14 +24,17 @@ use super::simulate::Tables;
 /// Runs are simulated in parallel and appear whole or not at all; after an
 /// interruption, the same command makes what is missing. A run that is there and
 /// was made from the same values is left alone. If the folder has a SHA256SUMS,
-/// every run is compared with it, and exit code 1 says that one differs.
+/// every run is compared with it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck campaign configs/campaigns/paper.yaml --out results/sim
   trapcheck campaign configs/campaigns/paper.yaml --only paired --list
   trapcheck campaign configs/campaigns/paper.yaml --status
   trapcheck campaign configs/campaigns/paper.yaml --slurm jobs && sbatch jobs/campaign.sbatch
-  trapcheck campaign configs/campaigns/paper.yaml --report")]
+  trapcheck campaign configs/campaigns/paper.yaml --report
+
+Exit codes: 0 all made; 1 a run differs from its values or its hash, or with --status is not made;
+2 a run could not be made, or bad usage or input")]
 pub struct Args {
     /// The campaign
     #[arg(value_name = "FILE")]
@@ -68,9 +72,8 @@ pub struct Args {
     /// Form of the tables, if not the campaign's
     #[arg(long, value_enum)]
     tables: Option<Tables>,
-    /// How --list, --status and --report are printed
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    print: Print,
     /// What --report compares
     #[arg(long, value_name = "FILE", default_value = "configs/fidelity/paper.yaml")]
     fidelity: PathBuf,
@@ -93,10 +96,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let all = jobs(&campaign, &configs, |options| Options { check: args.check, ..options })?;
     let chosen = chosen(args, &all)?;
     if args.list {
-        return status::list(&chosen, args.format);
+        return status::list(&chosen, args.print);
     }
     if args.status {
-        return status::status(&chosen, &args.out, args.format);
+        return status::status(&chosen, &args.out, args.print);
     }
     if let Some(dir) = &args.slurm {
         return slurm::write(args, &campaign.name, &chosen, dir);
@@ -110,11 +113,12 @@ fn chosen<'a>(args: &Args, all: &'a [Job<'a>]) -> anyhow::Result<Vec<&'a Job<'a>
     if let Some(test) = args.only.iter().find(|test| !known(test)) {
         let mut tests: Vec<&str> = all.iter().map(|job| job.planned.test.test.as_str()).collect();
         tests.dedup();
-        bail!("no test {test}; there are: {}", tests.join(", "));
+        bail!(unknown("test", test, "", tests));
     }
     let known = |run: &String| all.iter().any(|job| job.planned.id == *run);
     if let Some(run) = args.run.iter().find(|run| !known(run)) {
-        bail!("no run {run}; --list lists them");
+        let runs = all.iter().map(|job| job.planned.id.as_str());
+        bail!("{} (--list lists them)", unknown("run", run, "", runs));
     }
     let wanted = |job: &&Job<'_>| {
         (args.only.is_empty() || args.only.contains(&job.planned.test.test))

@@ -19,7 +19,10 @@ use super::{project, runs};
 #[command(after_help = "Examples:
   trapcheck derive                  all analyses
   trapcheck derive vllm-cpu         one
-  trapcheck derive --no-cache       make everything again")]
+  trapcheck derive --no-cache       make everything again
+
+Exit codes: 0 all made; 1 a binding of a number leads nowhere; 2 a run could not be read, or bad
+usage or input")]
 pub struct Args {
     /// Names of analyses; all of them if none is given
     #[arg(value_name = "ANALYSIS")]

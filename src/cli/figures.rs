@@ -13,6 +13,7 @@ use crate::analysis::outputs::{OutputFile, figure_files};
 use crate::analysis::score::{Scoring, score};
 use crate::analysis::spec::FigureSpec;
 use crate::analysis::store::Store;
+use crate::nearest::unknown;
 use crate::setup::Configs;
 
 use super::{project, runs};
@@ -28,7 +29,9 @@ use super::{project, runs};
   trapcheck figures                     all of them
   trapcheck figures fig3                one
   trapcheck figures fig3 --from results/nova
-  trapcheck figures run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_rescue"
+  trapcheck figures run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_rescue
+
+Exit codes: 0 all drawn; 2 a run could not be read, or bad usage or input"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -49,6 +52,10 @@ pub struct Args {
 enum Command {
     /// Draw one picture per run: hits, backlog, token rate, gap and turnover, gate,
     /// with the thresholds that its verdict used
+    #[command(after_help = "Example:
+  trapcheck figures run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_rescue
+
+Exit codes: 0 all drawn; 2 a run could not be read, or bad usage or input")]
     Run {
         /// Run directories, or folders to search for them
         #[arg(required = true, value_name = "PATH")]
@@ -81,8 +88,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .collect();
     for name in &args.names {
         if !specs.iter().any(|(_, _, spec)| is_called(spec, name)) {
-            let known: Vec<&str> = specs.iter().map(|(_, _, spec)| spec.name.as_str()).collect();
-            bail!("no figure {name}; there are: {}", known.join(", "));
+            let known = specs.iter().map(|(_, _, spec)| spec.name.as_str());
+            bail!(unknown("figure", name, "analysis", known));
         }
     }
     let wanted = |spec: &FigureSpec| {

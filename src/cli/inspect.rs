@@ -10,7 +10,7 @@ use crate::run::{LoadOptions, Problems, Run, find_runs_by, layout_of};
 use crate::setup::Layout;
 use crate::table::{Cell, Column, Row, Table};
 
-use super::output::{self, Format};
+use super::output::{self, Print};
 use super::progress;
 use super::runs::{tell, tell_notes};
 
@@ -23,14 +23,15 @@ use super::runs::{tell, tell_notes};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck inspect results/vllm-cpu
-  trapcheck inspect --notes --format csv results/nova > runs.csv")]
+  trapcheck inspect --notes --format csv results/nova > runs.csv
+
+Exit codes: 0 every run can be used; 2 a file has a problem, or bad usage")]
 pub struct Args {
     /// Run directories, or folders to search for them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    print: Print,
     /// List notes as well as problems
     #[arg(long)]
     notes: bool,
@@ -91,7 +92,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let table =
         Table { name: "runs".into(), title: "Runs".into(), columns: COLUMNS.to_vec(), rows };
-    print(&table, args.format)?;
+    print(&table, args.print)?;
     if table.rows.is_empty() && problems.is_empty() {
         anyhow::bail!(
             "no run directory under these paths (one holds a meta.json, or fits one of {}/layouts)",
@@ -137,18 +138,26 @@ fn row(dir: &Path, layouts: &[Arc<Layout>], run: Option<&Run>) -> Row {
     Row { key: dir, cells, sources: Vec::new() }
 }
 
-fn print(table: &Table, format: Format) -> anyhow::Result<()> {
-    let place = COLUMNS.iter().position(|c| c.name == "layout").unwrap_or_default();
+/// What people are shown first, and under which heading.
+const SHOWN: &[(&str, &str)] = &[
+    ("cell", "cell"),
+    ("arm", "arm"),
+    ("rate_multiple", "rate"),
+    ("population", "n"),
+    ("seed", "seed"),
+    ("layout", "layout"),
+    ("run", "run"),
+    ("status", "status"),
+    ("duration_s", "duration s"),
+    ("sessions", "sessions"),
+    ("turns", "turns"),
+    ("source", "source"),
+];
+
+fn print(table: &Table, how: Print) -> anyhow::Result<()> {
+    let place = table.place("layout").unwrap_or_default();
     let mapped = table.rows.iter().any(|row| row.cells[place] != Cell::Empty);
-    let headings: Vec<(&str, &str)> = COLUMNS
-        .iter()
-        .filter(|c| mapped || c.name != "layout")
-        .map(|c| (&*c.name, c.name.trim_end_matches("_multiple").trim_end_matches("_s")))
-        .collect();
-    let text = match format {
-        Format::Table => output::screen(table, &headings),
-        Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
-        Format::Csv => table.to_csv(),
-    };
-    Ok(output::print(&text)?)
+    let shown: Vec<_> =
+        SHOWN.iter().copied().filter(|(name, _)| mapped || *name != "layout").collect();
+    output::table("inspect", table, &shown, how)
 }

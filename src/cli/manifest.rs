@@ -15,12 +15,14 @@ use super::output;
 /// These are the files of configs/, paper/published/ and results/, and figures/README.md.
 /// Files that a folder's own SHA256SUMS lists (results/sim) are compared with that list,
 /// which is in this one. Writes SHA256SUMS, which `sha256sum -c SHA256SUMS` checks as well.
-/// With --verify: writes nothing, names files that changed, are missing, or are in no one's
-/// list, and exits with 1 if there are any.
+/// With --verify: writes nothing, and names files that changed, are missing, or are in no
+/// one's list.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck manifest
-  trapcheck manifest --verify")]
+  trapcheck manifest --verify
+
+Exit codes: 0 all well; 1 with --verify a file differs; 2 bad usage or input")]
 pub struct Args {
     /// Compare instead of writing
     #[arg(long)]

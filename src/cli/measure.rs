@@ -25,7 +25,9 @@ use super::runs::{self, Inputs, RunArgs};
 #[command(after_help = "Examples:
   trapcheck measure results/nova --cache kept
   trapcheck measure results/nova --cache kept --slurm jobs && sbatch jobs/measure.sbatch
-  trapcheck score kept                     judge what was measured, without the runs")]
+  trapcheck score kept                     judge what was measured, without the runs
+
+Exit codes: 0 every run was measured and kept; 2 one was not, or bad usage or input")]
 pub struct Args {
     #[command(flatten)]
     runs: RunArgs,

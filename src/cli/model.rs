@@ -8,15 +8,14 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
-use serde_json::{Map, Value};
 
-use super::output::{self, Format};
+use super::output::{self, Format, Print};
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
 use crate::setup::Configs;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;
-use crate::table::{Cell, Table, answers, theory};
+use crate::table::{Table, answers, theory};
 use plot::Plot;
 use select::{Load, Which};
 
@@ -34,7 +33,9 @@ use select::{Load, Which};
   trapcheck model stop --cell sglang-300k --rate 1.35 --at 1800
   trapcheck model curve --cell h200-300k
   trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 64
-  trapcheck model table"
+  trapcheck model table
+
+Exit codes: 0 answered; 1 of model table, a value does not come out; 2 bad usage or input"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -60,7 +61,9 @@ enum Ask {
   trapcheck model trap --cell vllm-300k --rho 1.02 --format json
   trapcheck model trap --cell sglang-300k --rate 1.65 --plot mix.svg
   trapcheck model trap --fixed-s 0.15 --per-token-us 85 --mean-turns 15 --max-turns 60 \\
-      --first-prompt 2000 --tool-output 550 --decoded 100 --sessions-per-s 0.1"
+      --first-prompt 2000 --tool-output 550 --decoded 100 --sessions-per-s 0.1
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct TrapArgs {
     #[command(flatten)]
@@ -83,7 +86,9 @@ struct TrapArgs {
     allow_negative_numbers = true,
     after_help = "Examples:
   trapcheck model cut --cell sglang-300k --rate 1.65 --to 1.15,0.85 --at 2400
-  trapcheck model cut --cell sglang-300k --rate 1.65        Corollary 3's own cuts"
+  trapcheck model cut --cell sglang-300k --rate 1.65        Corollary 3's own cuts
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct CutArgs {
     #[command(flatten)]
@@ -111,7 +116,9 @@ struct CutArgs {
 #[command(
     allow_negative_numbers = true,
     after_help = "Examples:
-  trapcheck model stop --cell sglang-300k --rate 1.35 --at 1800"
+  trapcheck model stop --cell sglang-300k --rate 1.35 --at 1800
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct StopArgs {
     #[command(flatten)]
@@ -134,7 +141,9 @@ struct StopArgs {
     after_help = "Examples:
   trapcheck model curve --cell sglang-300k
   trapcheck model curve --cell h200-300k --population 32,40,52
-  trapcheck model curve --cell sglang-300k --tool-mean-s 60     slower tools"
+  trapcheck model curve --cell sglang-300k --tool-mean-s 60     slower tools
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct CurveArgs {
     #[command(flatten)]
@@ -154,7 +163,9 @@ struct CurveArgs {
     allow_negative_numbers = true,
     after_help = "Examples:
   trapcheck model rescue --cell sglang-300k --rate 1.65
-  trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 48,64"
+  trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 48,64
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct RescueArgs {
     #[command(flatten)]
@@ -172,8 +183,6 @@ struct RescueArgs {
 }
 
 /// Every published model value beside ours, or one of the theory's tables
-///
-/// Exits 1 when a value that rests on the text alone does not come out to its printed digit.
 #[derive(Debug, clap::Args)]
 #[command(
     allow_negative_numbers = true,
@@ -181,7 +190,10 @@ struct RescueArgs {
   trapcheck model table                     what matches, and each value that does not
   trapcheck model table --all
   trapcheck model table --format csv > model_values.csv
-  trapcheck model table --show corollary-3"
+  trapcheck model table --show corollary-3
+
+Exit codes: 0 all well; 1 a value that rests on the text alone does not come out to its printed
+digit; 2 bad usage or input"
 )]
 struct TableArgs {
     /// Which table
@@ -232,13 +244,6 @@ impl Show {
             Self::Crossings => Some(Prediction::Crossings),
         }
     }
-}
-
-#[derive(Debug, clap::Args)]
-struct Print {
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
 }
 
 /// Runs the command.
@@ -336,23 +341,20 @@ fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
 
 /// Prints tables: one after the other for people, one object for machines.
 fn show(tables: &[Table], print: &Print) -> anyhow::Result<ExitCode> {
-    let text = match print.format {
-        Format::Table => tables.iter().map(screen).collect::<Vec<_>>().join("\n"),
-        Format::Json => {
-            let named: Map<String, Value> =
-                tables.iter().map(|table| (table.name.clone(), table.to_json())).collect();
-            serde_json::to_string_pretty(&named)? + "\n"
+    match print.format {
+        Format::Table => {
+            let text = |table: &Table| {
+                format!("{}\n{}", table.title, output::grid_of(table, print.width()))
+            };
+            output::show(&tables.iter().map(text).collect::<Vec<_>>().join("\n"))?;
         }
-        Format::Csv => tables.iter().map(Table::to_csv).collect::<Vec<_>>().join("\n"),
-    };
-    output::print(&text)?;
+        Format::Json => {
+            let named = tables.iter().map(|table| (table.name.as_str(), table.to_json()));
+            output::print(&output::json("model", named)?)?;
+        }
+        Format::Csv => {
+            output::print(&tables.iter().map(Table::to_csv).collect::<Vec<_>>().join("\n"))?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A table with its title; units in the headings.
-fn screen(table: &Table) -> String {
-    let headings: Vec<String> = table.columns.iter().map(|column| column.heading()).collect();
-    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-    let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
-    format!("{}\n{}", table.title, output::grid(&headings, &rows))
 }

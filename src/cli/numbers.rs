@@ -14,14 +14,14 @@ use crate::numbers::{
     JSON_PATH, LedgerMade, MARKDOWN_PATH, Manifest, TEX_PATH, markdown, tex, verify,
 };
 
+use super::output::Width;
 use super::{output, project};
 
 /// Tie every derived value and figure to its sources, or verify that they still agree
 ///
 /// Without --verify: derives the tables, draws the figures, compares every published number
 /// with ours, and writes paper/NUMBERS.md, paper/numbers.json and paper/numbers.tex. With
-/// it: computes everything again, writes nothing, and exits with 1 if a source, a value, a
-/// status or a file differs. A binding that leads nowhere is named, and exits with 1 too.
+/// it: computes everything again and writes nothing.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -29,7 +29,10 @@ use super::{output, project};
   trapcheck numbers
   trapcheck numbers --verify
   trapcheck numbers show gap-ratio-median
-  trapcheck numbers check-tex paper.tex"
+  trapcheck numbers check-tex paper.tex
+
+Exit codes: 0 all well; 1 with --verify a source, a value, a status or a file differs, or a binding
+leads nowhere; 2 a run could not be read, or bad usage or input"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -43,12 +46,20 @@ pub struct Args {
 enum Command {
     /// Explain one published number: what it says, what answers it here, from which files,
     /// and how to compute it again
+    #[command(after_help = "Example:
+  trapcheck numbers show gap-ratio-median
+
+Exit codes: 0 explained; 2 no such number, or bad usage or input")]
     Show {
         /// Its id, as in paper/NUMBERS.md
         #[arg(value_name = "ID")]
         id: String,
     },
     /// Check that a LaTeX file uses only numbers that there are
+    #[command(after_help = "Example:
+  trapcheck numbers check-tex paper.tex
+
+Exit codes: 0 every number is known; 1 one is not; 2 bad usage or input")]
     CheckTex {
         /// Files that use \\ours{id} and \\published{id}
         #[arg(required = true, value_name = "FILE")]
@@ -102,7 +113,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         project::write_all(&files)?;
         if let Some(books) = &books {
-            output::print(&output::grid_of(&books.ledger.summary()))?;
+            output::print(&output::grid_of(&books.ledger.summary(), Width::Page))?;
         }
         let code = project::code(unreadable);
         return Ok(if broken.is_empty() { code } else { ExitCode::from(1) });

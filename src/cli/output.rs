@@ -1,13 +1,19 @@
-//! Printing: tables for people, JSON and csv for machines.
+//! Printing: tables for people, JSON and csv for machines (`docs/output.md`).
+
+mod colour;
+mod grid;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table as Screen, presets};
+use serde_json::{Map, Value};
+
+pub use grid::{Width, grid};
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
+use crate::rule::Clause;
 use crate::table::{Cell, Table};
 
 /// How results are printed.
@@ -16,10 +22,28 @@ pub enum Format {
     /// For reading in a terminal
     #[default]
     Table,
-    /// For machines, with everything
+    /// For machines, with everything (docs/output.md)
     Json,
-    /// For machines, one row per run
+    /// For machines, one line per row (docs/output.md)
     Csv,
+}
+
+/// How a command's answer is printed.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct Print {
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Print every column, however many characters that takes; 80 do otherwise
+    #[arg(long)]
+    pub wide: bool,
+}
+
+impl Print {
+    /// How wide a table for people may be. The same in a pipe as on a terminal of any size.
+    pub const fn width(self) -> Width {
+        if self.wide { Width::All } else { Width::Page }
+    }
 }
 
 /// Prints to stdout. A reader that has gone away is no error.
@@ -44,43 +68,87 @@ pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
     lines.into_iter().map(|line| escaped(line.as_ref()).into_owned() + "\n").collect()
 }
 
-/// Some of a table's columns, for a terminal. Names as given, numbers to the right.
-pub fn screen(table: &Table, columns: &[(&str, &str)]) -> String {
-    let places: Vec<usize> = columns
-        .iter()
-        .filter_map(|(name, _)| table.columns.iter().position(|c| c.name == *name))
-        .collect();
+/// Prints what people read: states in colour, where that is a terminal that shows colour.
+///
+/// # Errors
+/// As [`print`].
+pub fn show(text: &str) -> io::Result<()> {
+    if colour::is_wanted(io::stdout().is_terminal(), |name| std::env::var_os(name)) {
+        print(&colour::of_states(text))
+    } else {
+        print(text)
+    }
+}
+
+/// Prints a table in the format asked for: for people these of its columns, with the
+/// headings given, the most important ones first.
+///
+/// # Errors
+/// As [`print`].
+pub fn table(
+    command: &str,
+    table: &Table,
+    columns: &[(&str, &str)],
+    how: Print,
+) -> anyhow::Result<()> {
+    match how.format {
+        Format::Table => show(&screen(table, columns, how.width()))?,
+        Format::Json => print(&json(command, [(table.name.as_str(), table.to_json())])?)?,
+        Format::Csv => print(&table.to_csv())?,
+    }
+    Ok(())
+}
+
+/// Some of a table's columns, for people. Names as given, numbers to the right.
+pub fn screen(table: &Table, columns: &[(&str, &str)], width: Width) -> String {
+    let places: Vec<(usize, &str)> =
+        columns.iter().filter_map(|(name, heading)| Some((table.place(name)?, *heading))).collect();
     let rows: Vec<Vec<Cell>> = table
         .rows
         .iter()
-        .map(|row| places.iter().map(|i| row.cells[*i].clone()).collect())
+        .map(|row| places.iter().map(|(i, _)| row.cells[*i].clone()).collect())
         .collect();
-    let headings: Vec<&str> = columns.iter().map(|(_, heading)| *heading).collect();
-    grid(&headings, &rows)
+    let headings: Vec<&str> = places.iter().map(|(_, heading)| *heading).collect();
+    grid(&headings, &rows, width)
 }
 
-/// All of a table's columns, for a terminal.
-pub fn grid_of(table: &Table) -> String {
-    let names: Vec<String> = table.columns.iter().map(|c| c.name.replace('_', " ")).collect();
-    let headings: Vec<&str> = names.iter().map(String::as_str).collect();
+/// All of a table's columns, for people; units under the names.
+pub fn grid_of(table: &Table, width: Width) -> String {
+    let headings: Vec<String> = table.columns.iter().map(|column| column.heading()).collect();
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
-    grid(&headings, &rows)
+    grid(&headings, &rows, width)
 }
 
-/// A plain table for a terminal.
-pub fn grid(headings: &[&str], rows: &[Vec<Cell>]) -> String {
-    let mut screen = Screen::new();
-    screen.load_style(presets::NOTHING).set_header(headings);
-    for row in rows {
-        screen.add_row(row.iter().map(Cell::print));
-    }
-    for (i, column) in screen.column_iter_mut().enumerate() {
-        let numeric =
-            rows.iter().any(|r| matches!(r.get(i), Some(Cell::Number(..) | Cell::Count(_))));
-        if numeric {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        column.set_padding((0, 2));
-    }
-    screen.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+/// A command's answer in JSON: the name and version of its shape beside its parts.
+///
+/// # Errors
+/// A text that JSON cannot hold.
+pub fn json<K: Into<String>>(
+    command: &str,
+    parts: impl IntoIterator<Item = (K, Value)>,
+) -> serde_json::Result<String> {
+    let mut answer: Map<String, Value> =
+        parts.into_iter().map(|(name, part)| (name.into(), part)).collect();
+    answer.insert("format".into(), format!("trapcheck-{command}/{VERSION}").into());
+    Ok(serde_json::to_string_pretty(&answer)? + "\n")
+}
+
+/// Raised when a field of an answer changes its meaning or goes; a new field raises nothing.
+const VERSION: u32 = 1;
+
+/// A clause in JSON: what it needs as a word and two numbers, one `null` where the condition
+/// has one side.
+pub fn clause(clause: &Clause) -> Value {
+    let (word, least, most) = clause.needs.sides();
+    serde_json::json!({
+        "quantity": clause.quantity,
+        "unit": clause.unit,
+        "measured": clause.measured,
+        "needs": word,
+        "needs_least": least,
+        "needs_most": most,
+        "holds": clause.holds,
+        "margin": clause.margin(),
+    })
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::files::write_beside;
+use crate::nearest::unknown;
 use crate::plan::{Kind, Plan};
 use crate::setup::{Arm, Cell, Configs, Workload};
 use crate::sim::{Options, RunSpec, plan_of};
@@ -23,7 +24,9 @@ use super::output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck plan --cell sglang-300k --arm burst --rate 1.65 --seed 0 --out plan.csv
-  trapcheck plan --cell sglang-300k --arm closed --population 32")]
+  trapcheck plan --cell sglang-300k --arm closed --population 32
+
+Exit codes: 0 written or explained; 2 bad usage or input")]
 pub struct Args {
     /// The cell, whose workload, protocol and lambda_ref are used
     #[arg(long, value_name = "NAME")]
@@ -85,10 +88,8 @@ pub fn cell<'a>(
     configs: &'a Configs,
     name: &str,
 ) -> anyhow::Result<(&'a Cell, &'a Workload, &'a crate::setup::Protocol)> {
-    configs.of_cell(name).with_context(|| {
-        let known = configs.cells.keys().cloned().collect::<Vec<_>>().join(", ");
-        format!("no cell {name} in configs/cells; there are: {known}")
-    })
+    let known = configs.cells.keys().map(String::as_str);
+    configs.of_cell(name).with_context(|| unknown("cell", name, "configs/cells", known))
 }
 
 fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {

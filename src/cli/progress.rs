@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar over `total` steps, hidden for the first moments and where stderr is no
-/// terminal.
+/// A bar over the steps that are known so far; [`ProgressBar::inc_length`] tells it of more.
+/// Nothing is drawn where stderr is no terminal, or while there is nothing to do.
 pub fn bar(total: usize, what: &'static str) -> ProgressBar {
     let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()

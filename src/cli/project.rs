@@ -9,6 +9,7 @@ use crate::analysis::Analysis;
 use crate::analysis::outputs::{Evaluated, OutputFile, Project};
 use crate::analysis::store::Store;
 use crate::files::write_beside;
+use crate::nearest::unknown;
 use crate::numbers::Made;
 use crate::numbers::ledger::Books;
 use crate::setup::yaml::ConfigError;
@@ -55,7 +56,7 @@ pub fn chosen<'a>(
 ) -> anyhow::Result<Vec<&'a (PathBuf, Analysis)>> {
     let known: Vec<&str> = project.analyses.iter().map(|(_, a)| a.name.as_str()).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("no analysis {name}; there are: {}", known.join(", "));
+        bail!(unknown("analysis", name, "analysis", known));
     }
     let wanted = |a: &Analysis| names.is_empty() || names.contains(&a.name);
     Ok(project.analyses.iter().filter(|(_, a)| wanted(a)).collect())
@@ -71,8 +72,9 @@ pub fn evaluate(
     analysis: &Analysis,
     store: &Store<'_>,
 ) -> anyhow::Result<Evaluated> {
-    let bar = progress::bar(project.select(analysis).dirs.len(), "reading runs");
-    let evaluated = project.evaluate(path, analysis, store, || bar.inc(1))?;
+    let bar = progress::bar(0, "reading runs");
+    let expect = |steps| bar.inc_length(steps as u64);
+    let evaluated = project.evaluate(path, analysis, store, expect, || bar.inc(1))?;
     bar.finish_and_clear();
     for idle in &evaluated.idle {
         eprintln!("warning: analysis {}: {idle}", analysis.name);

@@ -15,6 +15,11 @@ use super::output;
 
 /// Prove that a registration was committed and pushed before its jobs
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck provenance export --file configs/registrations/mine.yaml proofs/mine
+  trapcheck provenance verify proofs
+
+Exit codes: 0 every proof holds; 1 one does not; 2 bad usage or input")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -30,10 +35,12 @@ enum Command {
 ///
 /// Recomputes git's object names, follows them from tag or commit to the file, compares
 /// the file with the one here, and puts the times in order. Names the file whose bytes it
-/// compared. Exits with 1 if a proof does not hold.
+/// compared.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
-  trapcheck provenance verify provenance")]
+  trapcheck provenance verify proofs          a folder in which export made some
+
+Exit codes: 0 every proof holds; 1 one does not; 2 bad usage or input")]
 struct VerifyArgs {
     /// A folder with proofs in it
     #[arg(value_name = "DIR")]
@@ -50,7 +57,9 @@ struct VerifyArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   trapcheck provenance export --file configs/registrations/mine.yaml --revision mine-reg \\
-    --pushed '2026-11-05 14:07:35 CST' --first-job '2026-11-05 14:50:52 CST' provenance/mine-reg")]
+    --pushed '2026-11-05 14:07:35 CST' --first-job '2026-11-05 14:50:52 CST' proofs/mine
+
+Exit codes: 0 made, and it holds; 1 made, and it does not; 2 bad usage or input")]
 struct ExportArgs {
     /// The proof's new folder
     #[arg(value_name = "DIR")]

@@ -10,6 +10,7 @@ use crate::files;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
 use crate::name::PlainName;
+use crate::nearest;
 use crate::run::{LoadOptions, Run, find_runs_by};
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
@@ -17,16 +18,28 @@ use crate::setup::registration::test::Stability;
 use crate::setup::{Configs, Registration};
 
 use super::output;
+use super::plan::cell;
 
 /// Make registrations, the rules that bind runs before they are made
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck register fill --name mine --cell vllm-cpu-tiny-30k results/vllm-cpu
+  trapcheck verdict mine results/mine            judge runs by it
+
+Exit codes: as of its subcommand")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+enum Command {
     /// Fill a paired test's registration by formula from a cell's calibration
     ///
     /// From a closed curve, cache-off runs and from-empty runs of one cell (or a small YAML
     /// of them) follow the window, the rates at one and two thirds of it, the cap, its
     /// predicted drain and the thresholds. What the inputs cannot give makes it INCOMPLETE.
-    /// An existing file is never overwritten. Exits with 1 when it is INCOMPLETE.
+    /// An existing file is never overwritten.
     Fill(FillArgs),
 }
 
@@ -34,8 +47,10 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck register fill --name mine --cell vllm-cpu-tiny-30k results/vllm-cpu
-  trapcheck register fill --name e2 --inputs configs/fill/sglang-300k.yaml --dry-run")]
-pub struct FillArgs {
+  trapcheck register fill --name e2 --inputs configs/fill/sglang-300k.yaml --dry-run
+
+Exit codes: 0 FILLED or EXPLORATORY; 1 INCOMPLETE; 2 bad usage or input")]
+struct FillArgs {
     /// Closed, cache-off and from-empty runs, or folders to search for them
     #[arg(value_name = "RUN", required_unless_present = "inputs", conflicts_with = "inputs")]
     runs: Vec<PathBuf>,
@@ -63,16 +78,14 @@ pub struct FillArgs {
 ///
 /// # Errors
 /// Inputs that cannot be used, or a file that is there already.
-pub fn run(command: &Command) -> anyhow::Result<ExitCode> {
-    let Command::Fill(args) = command;
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let Command::Fill(args) = &args.command;
     let configs = Configs::load(&args.configs)?;
     let inputs = match &args.inputs {
         Some(file) => FillInputs::load(file)?,
         None => from_runs(args, &configs)?,
     };
-    let (_, _, protocol) = configs
-        .of_cell(&inputs.cell)
-        .with_context(|| format!("no cell {} in {}", inputs.cell, args.configs.display()))?;
+    let (_, _, protocol) = cell(&configs, &inputs.cell)?;
     let mark = FillAs { name: args.name.to_string(), exploratory: args.exploratory.clone() };
     let registration = fill(&inputs, protocol, &FillThresholds::default(), mark)?;
     registration.check().map_err(|why| anyhow::anyhow!("the fill makes no sense: {why}"))?;
@@ -92,10 +105,8 @@ pub fn run(command: &Command) -> anyhow::Result<ExitCode> {
 }
 
 fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
-    let cell = args.cell.as_deref().context("say which cell with --cell NAME")?;
-    let (_, workload, protocol) = configs
-        .of_cell(cell)
-        .with_context(|| format!("no cell {cell} in {}", args.configs.display()))?;
+    let name = args.cell.as_deref().context("say which cell with --cell NAME")?;
+    let (_, workload, protocol) = cell(configs, name)?;
     let found = find_runs_by(&args.runs, &configs.layouts);
     if let Some(problem) = found.problems.first() {
         bail!("{problem}");
@@ -108,7 +119,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
         .iter()
         .map(|dir| Ok(Run::load_by(dir, &configs.layouts, &LoadOptions::default())?))
         .collect::<anyhow::Result<Vec<Run>>>()?;
-    let gathered = gather(cell, &runs, protocol, workload, &Stability::default());
+    let gathered = gather(name, &runs, protocol, workload, &Stability::default());
     for why in &gathered.set_aside {
         eprintln!("not used: {why}");
     }
@@ -131,4 +142,10 @@ fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         ),
         _ => anyhow::anyhow!("cannot write {}: {e}", path.display()),
     })
+}
+
+/// What is said of a registration that there is not.
+pub fn unknown(name: &str, configs: &Configs) -> String {
+    let known = configs.registrations.keys().map(String::as_str);
+    nearest::unknown("registration", name, "configs/registrations", known)
 }

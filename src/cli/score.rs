@@ -20,7 +20,7 @@ use crate::run::{Problem, Severity};
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, Table, fixed};
 
-use super::output::{self, Format};
+use super::output::{self, Format, Print, Width};
 use super::runs::{self, RunArgs};
 
 mod what_if;
@@ -40,9 +40,13 @@ mod what_if;
 #[command(after_help = "Examples:
   trapcheck score results/vllm-cpu
   trapcheck score --format json results/nova/e2_170933xx_pulled_20261025-144558
-  trapcheck score --out /tmp/scores results/nova      also as csv and JSON files
+  trapcheck score --wide results/vllm-cpu              with every measurement
+  trapcheck score --out /tmp/scores results/nova       also as csv and JSON files
   trapcheck score --set slope_factor=1 results/vllm-cpu            what if
-  trapcheck score --rule my-rule.yaml results/vllm-cpu             what if")]
+  trapcheck score --rule my-rule.yaml results/vllm-cpu             what if
+
+Exit codes: 0 every run was read, whatever its state; 2 a run could not be read, several
+registrations fit one, or bad usage")]
 pub struct Args {
     #[command(flatten)]
     runs: RunArgs,
@@ -52,9 +56,8 @@ pub struct Args {
     /// What if a threshold of the rule were another (slope_factor=1)? Can be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = what_if::threshold)]
     set: Vec<(String, f64)>,
-    /// How to print; csv has one row per run, of a what-if its states before and after
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    print: Print,
     /// Also write runs.csv, trap_check.csv, paired.csv and score.json here, and of a
     /// what-if what_if.csv and what_if_paired.csv
     #[arg(long, value_name = "DIR")]
@@ -79,20 +82,23 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         table::trap_check::table(&scoring.runs),
         table::paired::table(&verdicts),
     ];
-    let json = as_json(&scoring, &tables, answer.as_ref());
+    let json = as_json(&scoring, &tables, answer.as_ref())?;
     if let Some(answer) = &answer {
         tables.extend([table::what_if::runs(answer), table::what_if::rates(answer)]);
     }
     if let Some(out) = &args.out {
         write(out, &tables, &json)?;
     }
-    output::print(&match args.format {
+    let width = args.print.width();
+    match args.print.format {
         Format::Table => {
-            as_text(&scoring, &verdicts) + &answer.as_ref().map_or(String::new(), what_if::as_text)
+            let asked = answer.as_ref().map_or(String::new(), |a| what_if::as_text(a, width));
+            output::show(&(as_text(&scoring, &verdicts, width) + &asked))?;
         }
-        Format::Json => serde_json::to_string_pretty(&json)? + "\n",
-        Format::Csv => tables[if answer.is_some() { 3 } else { 0 }].to_csv(),
-    })?;
+        Format::Json => output::print(&json)?,
+        // Of a what-if, the states before and after.
+        Format::Csv => output::print(&tables[if answer.is_some() { 3 } else { 0 }].to_csv())?,
+    }
     let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
     runs::tell_unusable(unusable, "not scored");
     let notes: Vec<(&Path, Vec<Problem>)> = scoring
@@ -147,12 +153,11 @@ fn tell_several_rules(scoring: &Scoring, answer: Option<&Answer>) -> usize {
     of_cell.values().map(|(_, runs)| runs).sum()
 }
 
-fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(json)? + "\n";
+fn write(out: &Path, tables: &[Table], json: &str) -> anyhow::Result<()> {
     let files = tables
         .iter()
         .map(|table| (format!("{}.csv", table.name), table.to_csv()))
-        .chain([("score.json".to_owned(), text)]);
+        .chain([("score.json".to_owned(), json.to_owned())]);
     for (name, text) in files {
         let path = out.join(name);
         write_beside(&path, text.as_bytes())
@@ -161,7 +166,11 @@ fn write(out: &Path, tables: &[Table], json: &serde_json::Value) -> anyhow::Resu
     Ok(())
 }
 
-fn as_json(scoring: &Scoring, tables: &[Table], answer: Option<&Answer>) -> serde_json::Value {
+fn as_json(
+    scoring: &Scoring,
+    tables: &[Table],
+    answer: Option<&Answer>,
+) -> serde_json::Result<String> {
     let states: Vec<_> = scoring
         .runs
         .iter()
@@ -190,24 +199,21 @@ fn as_json(scoring: &Scoring, tables: &[Table], answer: Option<&Answer>) -> serd
             json!({"run": run.dir.display().to_string(), "problems": problems})
         })
         .collect();
-    json!({
-        "runs": tables[0].to_json(),
-        "states": states,
-        "trap_check": tables[1].to_json(),
-        "paired": tables[2].to_json(),
-        "not_judged": not_judged,
-        "not_scored": unreadable,
-        "what_if": answer.map(what_if::as_json),
-    })
+    let parts = [
+        ("runs", tables[0].to_json()),
+        ("states", states.into()),
+        ("trap_check", tables[1].to_json()),
+        ("paired", tables[2].to_json()),
+        ("not_judged", not_judged.into()),
+        ("not_scored", unreadable.into()),
+        ("what_if", answer.map(what_if::as_json).into()),
+    ];
+    output::json("score", parts)
 }
 
 /// A state with every clause behind it.
 fn state_as_json(state: &RunState) -> serde_json::Value {
-    let clause = |c: &Clause| {
-        let needs = needs(c);
-        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured, "needs": needs,
-               "holds": c.holds, "margin": c.margin()})
-    };
+    use output::clause;
     json!({
         "state": state.state.word(),
         "stuck": state.stuck,
@@ -218,7 +224,7 @@ fn state_as_json(state: &RunState) -> serde_json::Value {
     })
 }
 
-fn as_text(scoring: &Scoring, verdicts: &[Verdict]) -> String {
+fn as_text(scoring: &Scoring, verdicts: &[Verdict], width: Width) -> String {
     let mut out = String::new();
     let ordered = in_reading_order(&scoring.runs);
     let is_asked =
@@ -226,18 +232,18 @@ fn as_text(scoring: &Scoring, verdicts: &[Verdict]) -> String {
     let judged: Vec<_> = ordered.iter().filter(|run| is_asked(run)).copied().collect();
     if !judged.is_empty() {
         out += "Runs under the paired test's rule\n";
-        out += &states(&judged);
+        out += &states(&judged, width);
     }
     let others: Vec<_> = scoring.runs.iter().filter(|run| !is_asked(run)).cloned().collect();
     if !others.is_empty() {
         out += "\nOther runs, measured over their window\n";
-        out += &measured(&others);
+        out += &measured(&others, width);
     }
     for run in ordered.iter().filter(|run| run.stuck == Some(true)) {
-        out += &trap_check(run);
+        out += &trap_check(run, width);
     }
     for verdict in verdicts {
-        out += &paired(verdict);
+        out += &paired(verdict, width);
     }
     out
 }
@@ -260,7 +266,7 @@ fn in_reading_order<'a>(runs: impl IntoIterator<Item = &'a ScoredRun>) -> Vec<&'
     ordered
 }
 
-fn states(runs: &[&ScoredRun]) -> String {
+fn states(runs: &[&ScoredRun], width: Width) -> String {
     let rows: Vec<Vec<Cell>> = runs
         .iter()
         .map(|run| {
@@ -298,7 +304,7 @@ fn states(runs: &[&ScoredRun]) -> String {
         "end out.",
         "run",
     ];
-    let mut text = output::grid(&headings, &rows);
+    let mut text = output::grid(&headings, &rows, width);
     let mut bindings: Vec<String> = runs.iter().map(|run| run.judged_in_words()).collect();
     bindings.sort();
     bindings.dedup();
@@ -308,7 +314,7 @@ fn states(runs: &[&ScoredRun]) -> String {
     text
 }
 
-fn measured(runs: &[ScoredRun]) -> String {
+fn measured(runs: &[ScoredRun], width: Width) -> String {
     let table = table::runs::table(runs);
     let names = table::Table {
         rows: table
@@ -336,6 +342,7 @@ fn measured(runs: &[ScoredRun]) -> String {
             ("gap_over_turnover", "gap/R_M"),
             ("run", "run"),
         ],
+        width,
     )
 }
 
@@ -390,11 +397,11 @@ fn needs(clause: &Clause) -> String {
     }
 }
 
-fn trap_check(run: &ScoredRun) -> String {
+fn trap_check(run: &ScoredRun, width: Width) -> String {
     let meta = &run.meta;
     let rate = meta.rate.multiple.map_or(String::new(), |m| format!(" {}", fixed(m, 2)));
     let mut out = format!(
-        "\nTrap check, {}{rate} seed {} ({}): stuck, follow-up hits below the line\n",
+        "\nTrap check, {}{rate} seed {}: stuck, follow-up hits below the line\n({})\n",
         escaped(&meta.arm),
         meta.seed,
         short_name(&run.dir)
@@ -407,7 +414,7 @@ fn trap_check(run: &ScoredRun) -> String {
     for check in checks {
         let lines = check.lines(window, load.lambda_ref_per_s);
         out += &format!(
-            "model F with {}: speed {}, lambda_miss {} sessions/s, rho {}\n",
+            "model F with {}:\nspeed {}, lambda_miss {} sessions/s, rho {}\n",
             check.calibration.words(),
             fixed(check.speed, 4),
             fixed(check.lambda_miss_per_s, 4),
@@ -421,7 +428,7 @@ fn trap_check(run: &ScoredRun) -> String {
             .iter()
             .map(|line| {
                 vec![
-                    Cell::text(format!("  {}", line.measured_name)),
+                    Cell::text(line.measured_name),
                     Cell::known(line.measured, line.digits),
                     Cell::text(line.predicted_name),
                     Cell::Number(line.predicted, line.digits),
@@ -430,12 +437,13 @@ fn trap_check(run: &ScoredRun) -> String {
                 ]
             })
             .collect();
-        out += &output::grid(&["  measured", "value", "against", "value", "ratio", "unit"], &rows);
+        let headings = ["measured", "value", "against", "value", "ratio", "unit"];
+        out += &output::grid(&headings, &rows, width);
     }
     out
 }
 
-fn paired(verdict: &Verdict) -> String {
+fn paired(verdict: &Verdict, width: Width) -> String {
     let registration = &verdict.registration.registration;
     let name = match verdict.registration.is_published() {
         true => format!("by {}", registration.name),
@@ -472,7 +480,7 @@ fn paired(verdict: &Verdict) -> String {
                 ]
             })
             .collect();
-        out += &output::grid(&["  seed", "burst", "noburst", "capped", "met"], &rows);
+        out += &output::grid(&["seed", "burst", "noburst", "capped", "met"], &rows, width);
         for why in &rate.set_aside {
             out += &output::lines([format!("  set aside: {why}")]);
         }

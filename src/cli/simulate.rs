@@ -14,6 +14,7 @@ use crate::sim::{Options, RunSpec, campaign, simulate};
 
 use super::arm::ArmArgs;
 use super::plan::cell;
+use super::register::unknown as registration_unknown;
 
 /// Simulate one run and write its directory
 ///
@@ -24,7 +25,9 @@ use super::plan::cell;
 #[command(after_help = "Examples:
   trapcheck simulate --cell sglang-300k --arm burst --rate 1.65 --seed 0 --out my-run
   trapcheck simulate --cell sglang-300k --arm rescue --cap 20 --from 1800 --rate 1.35 --out my-run
-  trapcheck score my-run")]
+  trapcheck score my-run
+
+Exit codes: 0 written; 2 bad usage or input")]
 pub struct Args {
     /// The cell, with iteration costs
     #[arg(long, value_name = "NAME")]
@@ -151,7 +154,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .as_ref()
         .map(|name| {
             campaign::registration(name, &configs)
-                .with_context(|| format!("no {name} in configs/registrations"))
+                .with_context(|| registration_unknown(name, &configs))
         })
         .transpose()?;
     if args.out.exists() {

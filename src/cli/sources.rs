@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
+
 use crate::analysis::sources::sources;
 
-use super::output::{self, Format};
+use super::output::{self, Format, Print};
 use super::project;
 
 /// Say which published batches of runs are here, which are stood in for by simulated runs,
@@ -16,14 +18,15 @@ use super::project;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck sources
-  trapcheck sources --format csv")]
+  trapcheck sources --format csv
+
+Exit codes: 0 said; 2 bad usage or input")]
 pub struct Args {
     /// Also list what is not runs: notes, predictions, scripts, registrations of the paper
     #[arg(long)]
     all: bool,
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Runs the command.
@@ -33,28 +36,25 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = project::open()?;
     let table = sources(&project, args.all)?;
-    output::print(&match args.format {
-        Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
-        Format::Csv => table.to_csv(),
-        Format::Table => {
-            let count =
-                |state: &str| table.rows.iter().filter(|row| row.cells[2].print() == state).count();
-            let shown = [
-                ("result", "result"),
-                ("batch", "batch"),
-                ("state", "state"),
-                ("runs", "runs"),
-                ("from", "from"),
-                ("belongs_at", "the pull belongs at"),
-            ];
-            output::screen(&table, &shown)
-                + &format!(
-                    "\n{} present, {} stood in for by simulated runs, {} missing\n",
-                    count("present"),
-                    count("stood in for"),
-                    count("missing")
-                )
-        }
-    })?;
+    let shown = [
+        ("result", "result"),
+        ("batch", "batch"),
+        ("state", "state"),
+        ("runs", "runs"),
+        ("from", "from"),
+        ("belongs_at", "the pull belongs at"),
+    ];
+    output::table("sources", &table, &shown, args.print)?;
+    if args.print.format == Format::Table {
+        let state = table.place("state").context("a table of sources has states")?;
+        let count =
+            |word: &str| table.rows.iter().filter(|row| row.cells[state].print() == word).count();
+        output::print(&format!(
+            "\n{} present, {} stood in for by simulated runs, {} missing\n",
+            count("present"),
+            count("stood in for"),
+            count("missing")
+        ))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,32 +10,34 @@ use crate::analysis::store::Store;
 use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
 use crate::escape::shown;
 use crate::files::write_beside;
+use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, fixed};
 
-use super::output::{self, Format};
+use super::output::{self, Format, Print, Width};
+use super::register::unknown;
 use super::runs::{self, RunArgs};
 
 /// Judge runs by a registration: a label per run, the outcome of the test
 ///
 /// Every kind of registered test is judged by the thresholds its file states. Runs that
 /// do not belong, or claim a place twice, are set aside by name. A run bound to another
-/// registration, or to none, never makes a verdict decisive, nor does a simulated one. Exits with 0 whatever the
-/// verdict is; with 2 when a run could not be read.
+/// registration, or to none, never makes a verdict decisive, nor does a simulated one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  trapcheck verdict configs/registrations/vllm-cpu.yaml results/vllm-cpu
-  trapcheck verdict --format json configs/registrations/r1.yaml results/nova > r1.json")]
+  trapcheck verdict vllm-cpu results/vllm-cpu
+  trapcheck verdict --format json configs/registrations/r1.yaml results/nova > r1.json
+
+Exit codes: 0 every run was read, whatever the verdict; 2 a run could not be read, or bad usage")]
 pub struct Args {
-    /// The registration's file
+    /// The registration: its name in configs/registrations, or a file
     #[arg(value_name = "REGISTRATION")]
     registration: PathBuf,
     #[command(flatten)]
     runs: RunArgs,
-    /// How to print; csv has one row per run
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    print: Print,
     /// Also write verdict.csv, verdict_runs.csv and, for a rescue test, rescue.csv here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -47,22 +49,35 @@ pub struct Args {
 /// A registration or configuration that cannot be used, or no runs.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = Configs::load(&args.runs.configs)?;
-    let file = RegistrationFile::load(&args.registration)?;
+    let file = registration(&args.registration, &configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
     let verdict = verdict(&file, &runs::measure(&store, &found, "judging"), &configs)?;
     if let Some(out) = &args.out {
         write(out, &verdict)?;
     }
-    output::print(&match args.format {
-        Format::Table => as_text(&verdict),
-        Format::Json => serde_json::to_string_pretty(&as_json(&verdict))? + "\n",
-        Format::Csv => table::verdict::runs(&verdict).to_csv(),
-    })?;
+    match args.print.format {
+        Format::Table => output::show(&as_text(&verdict, args.print.width()))?,
+        Format::Json => output::print(&as_json(&verdict)?)?,
+        Format::Csv => output::print(&table::verdict::runs(&verdict).to_csv())?,
+    }
     let unusable = verdict.unreadable.iter().map(|(dir, p)| (dir.as_path(), p.as_slice()));
     runs::tell_unusable(unusable, "not judged");
     let all_read = verdict.unreadable.is_empty() && found.problems.is_empty();
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// The registration of a name, or in a file.
+fn registration(asked: &Path, configs: &Configs) -> anyhow::Result<RegistrationFile> {
+    let name = asked.to_string_lossy();
+    if let Some(file) = configs.registrations.get(&*name).filter(|_| !asked.is_file()) {
+        return Ok(file.clone());
+    }
+    let is_path = name.contains('/') || asked.extension().is_some_and(|e| e == "yaml");
+    if !is_path && !asked.exists() {
+        anyhow::bail!(unknown(&name, configs));
+    }
+    Ok(RegistrationFile::load(asked)?)
 }
 
 fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {
@@ -80,7 +95,7 @@ fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn as_text(verdict: &Verdict) -> String {
+fn as_text(verdict: &Verdict, width: Width) -> String {
     let registration = &verdict.registration.registration;
     let mut out = format!(
         "{}: {} on {}, {}\n",
@@ -104,7 +119,7 @@ fn as_text(verdict: &Verdict) -> String {
             .iter()
             .map(|g| vec![Cell::text(&g.name), Cell::text(&g.verdict), Cell::text(&g.because)])
             .collect();
-        out += &format!("\n{}", output::grid(&["group", "verdict", "because"], &rows));
+        out += &format!("\n{}", output::grid(&["group", "verdict", "because"], &rows, width));
     }
     let judged: Vec<Vec<Cell>> = in_order(verdict)
         .into_iter()
@@ -121,12 +136,13 @@ fn as_text(verdict: &Verdict) -> String {
         .collect();
     if !judged.is_empty() {
         let headings = ["arm", "rate", "seed", "label", "decided by", "run"];
-        out += &format!("\n{}", output::grid(&headings, &judged));
+        out += &format!("\n{}", output::grid(&headings, &judged, width));
     }
-    for run in in_order(verdict) {
+    for run in in_order(verdict).into_iter().filter(|run| !run.secondary.is_empty()) {
+        out += &format!("\nreported for {}\n", short_name(run));
         for clause in &run.secondary {
             let verdict = holds(clause);
-            out += &format!("  {}: {} {verdict}\n", short_name(run), in_words(clause));
+            out += &format!("  {} {verdict}\n", in_words(clause));
         }
     }
     for note in &verdict.outcome.notes {
@@ -188,11 +204,8 @@ fn short_name(run: &VerdictRun) -> String {
     parts.iter().rev().map(|p| shown(p.as_ref())).collect::<Vec<_>>().join("/")
 }
 
-fn as_json(verdict: &Verdict) -> serde_json::Value {
-    let clause = |c: &Clause| {
-        json!({"quantity": c.quantity, "unit": c.unit, "measured": c.measured,
-               "needs": c.needs.words(false), "holds": c.holds, "margin": c.margin()})
-    };
+fn as_json(verdict: &Verdict) -> serde_json::Result<String> {
+    use output::clause;
     let run = |run: &VerdictRun| {
         let labelled = run.labelled.as_ref();
         json!({
@@ -212,29 +225,33 @@ fn as_json(verdict: &Verdict) -> serde_json::Value {
         })
     };
     let registration = &verdict.registration.registration;
-    json!({
-        "registration": {
-            "name": registration.name,
-            "file": verdict.registration.path.display().to_string(),
-            "sha256": verdict.registration.sha256,
-            "status": registration.status.word(),
-            "test": registration.test.words(),
-            "cell": registration.cell,
-        },
-        "outcome": {
-            "verdict": verdict.outcome.word,
-            "because": verdict.outcome.because,
-            "decisive": verdict.decisive,
-            "not_decisive_because": verdict.not_decisive_because,
-            "sources": verdict.sources,
-            "groups": verdict.outcome.groups.iter()
-                .map(|g| json!({"group": g.name, "verdict": g.verdict, "because": g.because}))
-                .collect::<Vec<_>>(),
-            "notes": verdict.outcome.notes,
-            "not_used": verdict.outcome.set_aside,
-        },
-        "runs": verdict.runs.iter().filter(|r| !r.role.is_empty()).map(run).collect::<Vec<_>>(),
-        "not_part_of_this_test": verdict.runs.iter().filter(|r| r.role.is_empty())
-            .map(|r| r.dir.display().to_string()).collect::<Vec<_>>(),
-    })
+    let registered = json!({
+        "name": registration.name,
+        "file": verdict.registration.path.display().to_string(),
+        "sha256": verdict.registration.sha256,
+        "status": registration.status.word(),
+        "test": registration.test.words(),
+        "cell": registration.cell,
+    });
+    let group = |g: &Group| json!({"group": g.name, "verdict": g.verdict, "because": g.because});
+    let outcome = json!({
+        "verdict": verdict.outcome.word,
+        "because": verdict.outcome.because,
+        "decisive": verdict.decisive,
+        "not_decisive_because": verdict.not_decisive_because,
+        "sources": verdict.sources,
+        "groups": verdict.outcome.groups.iter().map(group).collect::<Vec<_>>(),
+        "notes": verdict.outcome.notes,
+        "not_used": verdict.outcome.set_aside,
+    });
+    let (of_test, others): (Vec<&VerdictRun>, Vec<&VerdictRun>) =
+        verdict.runs.iter().partition(|run| !run.role.is_empty());
+    let paths = others.iter().map(|run| run.dir.display().to_string());
+    let parts = [
+        ("registration", registered),
+        ("outcome", outcome),
+        ("runs", of_test.into_iter().map(run).collect()),
+        ("not_part_of_this_test", paths.collect()),
+    ];
+    output::json("verdict", parts)
 }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use crate::nearest::nearest;
+
 use super::Entry;
 
 /// Renders the macros; numbers of the text only, not the rows of tables.
@@ -65,9 +67,8 @@ pub fn unknown_uses(text: &str, ledger: &[Entry]) -> Vec<UnknownUse> {
         .into_iter()
         .filter(|(_, id)| !id.contains('#') && !known.contains(&id.as_str()))
         .map(|(line, id)| {
-            let close = known.iter().min_by_key(|k| distance(k, &id));
-            let meant = close.filter(|k| distance(k, &id) <= 3.min(id.len() / 3));
-            UnknownUse { line, meant: meant.map(|k| (*k).to_owned()), id }
+            let meant = nearest(&id, known.iter().copied()).map(str::to_owned);
+            UnknownUse { line, meant, id }
         })
         .collect()
 }
@@ -101,22 +102,6 @@ fn uses(text: &str) -> Vec<(usize, String)> {
     }
     found.sort();
     found
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = before + usize::from(x != *y);
-            before = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(before + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -96,6 +96,17 @@ impl Comparison {
         }
     }
 
+    /// Which side, in words, and the least and the greatest value that satisfy it.
+    pub const fn sides(&self) -> (&'static str, Option<f64>, Option<f64>) {
+        match *self {
+            Self::Above(x) => ("above", Some(x), None),
+            Self::AtLeast(x) => ("at least", Some(x), None),
+            Self::Below(x) => ("below", None, Some(x)),
+            Self::AtMost(x) => ("at most", None, Some(x)),
+            Self::Within(low, high) => ("within", Some(low), Some(high)),
+        }
+    }
+
     /// The condition in words, or, for one that failed, what is true instead.
     pub fn words(&self, failed: bool) -> String {
         let number = |x: f64| {

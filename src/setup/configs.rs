@@ -10,6 +10,7 @@ use super::yaml::ConfigError;
 use super::{Cell, Protocol, Workload};
 use crate::hash::sha256_hex;
 use crate::name::PlainName;
+use crate::nearest::unknown;
 use crate::reading;
 
 /// The configuration of a project. Each map is by name.
@@ -99,8 +100,8 @@ impl Configs {
         for (name, cell) in &self.cells {
             let path = dir.join("cells").join(format!("{name}.yaml"));
             let missing = |what: &str, value: &str, known: Vec<&String>| {
-                let known = known.iter().map(|k| k.as_str()).collect::<Vec<_>>().join(", ");
-                ConfigError::new(&path, format!("{what}: no {value} among {known}"))
+                let known = known.into_iter().map(String::as_str);
+                ConfigError::new(&path, unknown(what, value, &format!("{what}s/"), known))
             };
             if !self.workloads.contains_key(&cell.workload) {
                 return Err(missing("workload", &cell.workload, self.workloads.keys().collect()));
@@ -112,7 +113,8 @@ impl Configs {
         for file in self.registrations.values() {
             let cell = &file.registration.cell;
             if !self.cells.contains_key(cell) {
-                return Err(ConfigError::new(&file.path, format!("cell: no {cell} in cells/")));
+                let known = self.cells.keys().map(String::as_str);
+                return Err(ConfigError::new(&file.path, unknown("cell", cell, "cells/", known)));
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
 use crate::hash::sha256_hex;
+use crate::nearest::nearest;
 use crate::parse_message::in_words;
 use crate::{limits, reading};
 
@@ -38,7 +39,7 @@ impl ConfigError {
             path: path.into(),
             line: location.as_ref().map(|l| l.line()),
             column: location.as_ref().map(|l| l.column()),
-            message: shortened(in_words(&without_location(&error.to_string()))),
+            message: shortened(in_words(&with_the_nearest(without_location(&error.to_string())))),
         }
     }
 }
@@ -64,6 +65,21 @@ fn without_location(message: &str) -> String {
 fn shortened(message: String) -> String {
     match message.char_indices().nth(400) {
         Some((cut, _)) => format!("{}…", &message[..cut]),
+        None => message,
+    }
+}
+
+/// Names the known key or word that was meant by one that is unknown.
+fn with_the_nearest(message: String) -> String {
+    let starts = ["unknown field `", "unknown variant `"];
+    let Some((_, rest)) = starts.iter().find_map(|start| message.split_once(start)) else {
+        return message;
+    };
+    // The parser quotes the wrong name first, and then each name that it knows.
+    let mut quoted = rest.split('`').step_by(2);
+    let asked = quoted.next().unwrap_or_default();
+    match nearest(asked, quoted.filter(|name| !name.is_empty())) {
+        Some(meant) => format!("{message}; did you mean {meant}?"),
         None => message,
     }
 }
@@ -147,6 +163,27 @@ mod tests {
         let error = read("a: 1\nb: word\n").unwrap_err();
         assert_eq!(error.line, Some(2));
         assert!(!error.message.contains("at line"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_or_word_suggests_the_nearest() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields, rename_all = "snake_case")]
+        enum Rule {
+            Paired { slope_factor: f64, hit_above: f64 },
+            Rescue {},
+        }
+        let said = |text: &str| match parse::<Rule>(Path::new("x.yaml"), text) {
+            Ok(Rule::Paired { slope_factor, hit_above }) => format!("{slope_factor} {hit_above}"),
+            Ok(Rule::Rescue {}) => "rescue".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let wrong = said("!paired\nslop_factor: 1\nhit_above: 1\n");
+        assert!(wrong.contains("did you mean slope_factor?"), "{wrong}");
+        let wrong = said("!pared\nslope_factor: 1\n");
+        assert!(wrong.contains("did you mean paired?"), "{wrong}");
+        let wrong = said("!paired\nnothing_like_it: 1\n");
+        assert!(wrong.contains("nothing_like_it") && !wrong.contains("did you mean"), "{wrong}");
     }
 
     #[test]

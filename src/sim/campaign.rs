@@ -16,6 +16,7 @@ use super::directory::{Label, config_yaml, to_run};
 use super::{Options, RunSpec, SimError, plan_of, simulate};
 use crate::escape::shown;
 use crate::files::{Temporary, folder_of};
+use crate::nearest;
 use crate::run::RegistrationRef;
 use crate::run::write::{TableFormat, WriteError, is_written, write_with};
 use crate::setup::campaign::PlannedRun;
@@ -49,14 +50,12 @@ pub enum State {
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// A name that nothing has.
-    #[error("test {test}: no {what} is called {name}")]
+    #[error("test {test}: {message}")]
     Unknown {
         /// The test.
         test: String,
-        /// cell or registration.
-        what: &'static str,
-        /// The name.
-        name: String,
+        /// Which name, and which one was meant.
+        message: String,
     },
     /// A run that cannot be simulated.
     #[error("run {id}: {source}")]
@@ -109,17 +108,20 @@ fn job<'a>(
     options: &impl Fn(Options) -> Options,
 ) -> Result<Job<'a>, CampaignError> {
     let test = planned.test;
-    let unknown = |what, name: &str| CampaignError::Unknown {
+    let unknown = |what: &str, name: &str, known: Vec<&str>| CampaignError::Unknown {
         test: test.test.clone(),
-        what,
-        name: name.to_owned(),
+        message: nearest::unknown(what, name, &format!("configs/{what}s"), known),
     };
+    let cells = || configs.cells.keys().map(String::as_str).collect();
     let (cell, workload, protocol) =
-        configs.of_cell(&test.cell).ok_or_else(|| unknown("cell", &test.cell))?;
+        configs.of_cell(&test.cell).ok_or_else(|| unknown("cell", &test.cell, cells()))?;
+    let files = || configs.registrations.keys().map(String::as_str).collect();
     let registration = test
         .registration
         .as_ref()
-        .map(|name| registration(name, configs).ok_or_else(|| unknown("registration", name)))
+        .map(|name| {
+            registration(name, configs).ok_or_else(|| unknown("registration", name, files()))
+        })
         .transpose()?;
     let spec = RunSpec {
         cell,

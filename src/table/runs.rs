@@ -14,6 +14,7 @@ const COLUMNS: &[Column] = &[
     Column::key("seed", ""),
     Column::new("state", ""),
     Column::new("registration", ""),
+    Column::new("binding", ""),
     Column::new("stuck", ""),
     Column::new("window_start_s", "s"),
     Column::new("window_end_s", "s"),
@@ -69,6 +70,7 @@ fn row(run: &ScoredRun) -> Row {
 
 fn identity(run: &ScoredRun, key: &str) -> Vec<Cell> {
     let meta = &run.meta;
+    let asked = run.state.is_some() || run.fitting_rules().is_some();
     let stuck = run.load.map(|_| Cell::yes_no(run.stuck));
     vec![
         Cell::text(key),
@@ -79,10 +81,8 @@ fn identity(run: &ScoredRun, key: &str) -> Vec<Cell> {
         meta.population.map_or(Cell::Empty, Cell::Count),
         Cell::Count(meta.seed),
         run.state.as_ref().map_or(Cell::Empty, |s| Cell::text(s.state.word())),
-        match run.state.is_some() || run.fitting_rules().is_some() {
-            true => Cell::text(run.judged_in_words()),
-            false => Cell::Empty,
-        },
+        run.judged_by.as_ref().filter(|_| asked).map_or(Cell::Empty, Cell::text),
+        if asked { Cell::text(run.binding.word()) } else { Cell::Empty },
         stuck.unwrap_or(Cell::Empty),
         Cell::Number(run.measures.window_span.start_s, 0),
         Cell::Number(run.measures.window_span.end_s, 0),

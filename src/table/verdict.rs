@@ -18,12 +18,15 @@ const RUNS: &[Column] = &[
     Column::new("label", ""),
     Column::new("decided_by", ""),
     Column::new("measured", "see unit"),
-    Column::new("needs", "see unit"),
+    Column::new("needs", ""),
+    Column::new("needs_least", "see unit"),
+    Column::new("needs_most", "see unit"),
     Column::new("margin", "see unit"),
     Column::new("unit", ""),
     Column::new("because", ""),
     Column::new("binding", ""),
     Column::new("counts", ""),
+    Column::new("set_aside_because", ""),
 ];
 
 /// The runs of a verdict: those that count, and those set aside with the reason.
@@ -58,23 +61,30 @@ fn row(verdict: &Verdict, run: &VerdictRun) -> Row {
     cells.extend(clause(labelled.and_then(|l| l.deciding())));
     cells.push(labelled.and_then(|l| l.because.as_ref()).map_or(Cell::Empty, Cell::text));
     cells.push(Cell::text(run.binding.words()));
-    cells.push(match &run.set_aside {
-        None => Cell::text("yes"),
-        Some(why) => Cell::text(format!("no: {why}")),
-    });
+    cells.push(Cell::yes_no(Some(run.set_aside.is_none())));
+    cells.push(run.set_aside.as_ref().map_or(Cell::Empty, Cell::text));
     Row { key, cells, sources: run.sources.clone() }
 }
 
 /// Quantity, value, condition, margin and unit of a clause.
-pub fn clause(clause: Option<&Clause>) -> Vec<Cell> {
-    let Some(clause) = clause else { return vec![Cell::Empty; 5] };
+fn clause(clause: Option<&Clause>) -> Vec<Cell> {
+    let Some(clause) = clause else { return vec![Cell::Empty; 7] };
+    let [needs, least, most] = needs(clause);
     vec![
         Cell::text(clause.quantity),
         Cell::known(clause.measured, 4),
-        Cell::text(clause.needs.words(clause.holds == Some(false))),
+        needs,
+        least,
+        most,
         Cell::known(clause.margin(), 4),
         Cell::text(clause.unit),
     ]
+}
+
+/// What a clause needs: which side, the least and the greatest value; held or not.
+pub(super) fn needs(clause: &Clause) -> [Cell; 3] {
+    let (word, least, most) = clause.needs.sides();
+    [Cell::text(word), Cell::optional(least, 4), Cell::optional(most, 4)]
 }
 
 const GROUPS: &[Column] = &[
@@ -86,15 +96,13 @@ const GROUPS: &[Column] = &[
     Column::new("verdict", ""),
     Column::new("because", ""),
     Column::new("decisive", ""),
+    Column::new("not_decisive_because", ""),
 ];
 
 /// The outcome of a verdict: a row for the test, then one per group.
 pub fn outcome(verdict: &Verdict) -> Table {
     let registration = &verdict.registration.registration;
-    let decisive = match &verdict.not_decisive_because {
-        None => "yes".to_owned(),
-        Some(why) => format!("no: {why}"),
-    };
+    let why_not = verdict.not_decisive_because.as_ref();
     let row = |group: &str, word: &str, because: &str| Row {
         key: format!("{}/{group}", registration.name),
         cells: vec![
@@ -105,7 +113,8 @@ pub fn outcome(verdict: &Verdict) -> Table {
             Cell::text(group),
             Cell::text(word),
             Cell::text(because),
-            Cell::text(&decisive),
+            Cell::yes_no(Some(why_not.is_none())),
+            why_not.map_or(Cell::Empty, Cell::text),
         ],
         sources: verdict
             .runs

@@ -4,7 +4,7 @@
 use crate::analysis::verdict::{Verdict, VerdictRun};
 use crate::rule::Clause;
 
-use super::verdict::outcome;
+use super::verdict::{needs, outcome};
 use super::{Cell, Column, Row, Table};
 
 const VERDICTS: &[Column] = &[
@@ -17,6 +17,7 @@ const VERDICTS: &[Column] = &[
     Column::new("verdict", ""),
     Column::new("because", ""),
     Column::new("decisive", ""),
+    Column::new("not_decisive_because", ""),
     Column::new("runs_used", ""),
     Column::new("not_used", ""),
 ];
@@ -53,6 +54,7 @@ fn rows(verdict: &Verdict) -> Vec<Row> {
                 cell(row, "verdict"),
                 cell(row, "because"),
                 cell(row, "decisive"),
+                cell(row, "not_decisive_because"),
                 Cell::Count(used),
                 if i == 0 {
                     Cell::Count(verdict.outcome.set_aside.len() as u64)
@@ -129,7 +131,9 @@ pub fn clauses(verdicts: &[Verdict]) -> Table {
             Cell::text(clause.quantity),
             Cell::text(clause.unit),
             Cell::known(clause.measured, 4),
-            Cell::text(clause.needs.words(clause.holds == Some(false))),
+        ]);
+        cells.extend(needs(clause));
+        cells.extend([
             match clause.holds {
                 Some(true) => Cell::text("yes"),
                 Some(false) => Cell::text("no"),
@@ -157,7 +161,9 @@ pub fn clauses(verdicts: &[Verdict]) -> Table {
         Column::key("clause", ""),
         Column::key("unit", ""),
         Column::new("measured", "see unit"),
-        Column::new("needs", "see unit"),
+        Column::new("needs", ""),
+        Column::new("needs_least", "see unit"),
+        Column::new("needs_most", "see unit"),
         Column::new("holds", ""),
         Column::new("margin", "see unit"),
     ];

@@ -8,7 +8,7 @@ const BATCH: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700";
 
 #[test]
 fn the_committed_runs_have_no_problem_and_one_kind_of_note() {
-    let output = trapcheck(&["inspect", "--notes", "results"]).output().unwrap();
+    let output = trapcheck(&["inspect", "--wide", "--notes", "results"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(
         stdout(&output).lines().filter(|line| line.contains("results/vllm-cpu/")).count(),
@@ -56,10 +56,13 @@ fn a_folder_without_runs_and_a_path_that_is_not_there_are_errors() {
 }
 
 #[test]
-fn json_says_null_for_what_is_unknown_and_leaves_out_what_does_not_apply() {
+fn json_says_null_for_what_does_not_apply_and_lists_what_is_unknown() {
     let run = format!("{BATCH}/agentload_closed/20261129-120009_n16");
     let output = trapcheck(&["inspect", "--format", "json", &run]).output().unwrap();
-    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(rows[0]["population"], 16);
-    assert!(rows[0].get("rate_multiple").is_none());
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = &answer["runs"][0];
+    assert_eq!(answer["format"], "trapcheck-inspect/1");
+    assert_eq!(row["population"], 16);
+    assert_eq!(row.get("rate_multiple"), Some(&serde_json::Value::Null));
+    assert_eq!(row["unknown"], serde_json::json!([]), "it does not apply to a closed run");
 }

@@ -237,3 +237,43 @@ fn a_text_that_uses_an_unknown_number_fails_with_its_line() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output), "bad.tex:2: no number traped; did you mean trapped?\n");
 }
+
+#[test]
+fn a_published_table_stands_in_our_words_with_ranges_in_two_columns_and_what_differs_named() {
+    let project = small();
+    let bindings = "words: {T: TRAPPED, I: INDETERMINATE}
+table_7:
+  - keys: [cell, rate, arm]
+    rows: {arm: BURST}
+    fields:
+      states: {table: vllm-cpu_runs, where: {arm: burst}, column: state}
+      hit: {table: vllm-cpu_runs, where: {arm: burst}, column: hit_fraction, take: range}
+table_6:
+  - keys: [field]
+    rows: {field: reference_rate_tokens_s}
+    fields:
+      sglang-300k: {table: vllm-cpu_runs, where: {arm: e0a}, column: seed}
+";
+    fs::write(project.path("analysis/numbers/tables.yaml"), bindings).unwrap();
+    let output = project.trapcheck(&["derive"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let read = |name: &str| fs::read_to_string(project.path("paper/derived").join(name)).unwrap();
+    let table = read("table_7.csv");
+    for line in [
+        "cell,rate,arm,whose,states,hit_least,hit_most,fields_compared,fields_that_agree,fields_that_differ",
+        "sglang-300k,1.35,BURST,published,\"TRAPPED, INDETERMINATE, TRAPPED\",0.0,0.0,,,",
+        "sglang-300k,1.35,BURST,engine,\"TRAPPED, TRAPPED, TRAPPED\",0.0,0.0,2,1,states",
+        "sglang-300k,1.65,BURST,engine,\"TRAPPED, TRAPPED, TRAPPED\",0.0,0.0,2,2,",
+    ] {
+        assert!(table.lines().any(|found| found == line), "no {line} in {table}");
+    }
+    assert!(
+        read("table_7.md").contains("| 0.0 to 0.0 | 2 | 1 | states |"),
+        "{}",
+        read("table_7.md")
+    );
+    // Rows that share no field would leave most of the table empty.
+    let sparse = read("table_6.csv");
+    assert!(sparse.starts_with("field,part,published,ours,whose,status\n"), "{sparse}");
+    assert!(!sparse.contains(",,,"), "{sparse}");
+}

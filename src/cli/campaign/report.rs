@@ -6,7 +6,7 @@ use crate::setup::Configs;
 use crate::sim::fidelity::{Fidelity, report, runs};
 use crate::table::fidelity;
 
-use super::super::output::{self, Format};
+use super::super::output;
 use super::super::progress;
 use super::Args;
 
@@ -16,24 +16,17 @@ pub fn run(args: &Args, configs: &Configs) -> anyhow::Result<ExitCode> {
     let rows = report(&fidelity, configs, &|| bar.inc(1))?;
     bar.finish_and_clear();
     let table = fidelity::table(&rows, &[]);
-    let text = match args.format {
-        Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
-        Format::Csv => table.to_csv(),
-        Format::Table => output::screen(
-            &table,
-            &[
-                ("row", "row"),
-                ("published", "published"),
-                ("ours", "ours"),
-                ("ours_greatest", "to"),
-                ("band_low", "band from"),
-                ("band_high", "to"),
-                ("verdict", "verdict"),
-                ("runs", "runs"),
-            ],
-        ),
-    };
-    output::print(&text)?;
+    let shown = [
+        ("row", "row"),
+        ("published", "published"),
+        ("ours", "ours"),
+        ("ours_greatest", "to"),
+        ("band_low", "band from"),
+        ("band_high", "to"),
+        ("verdict", "verdict"),
+        ("runs", "runs"),
+    ];
+    output::table("campaign-report", &table, &shown, args.print)?;
     let inside = rows.iter().filter(|row| row.inside).count();
     eprintln!("{inside} of {} rows lie in their band, over {} runs", rows.len(), runs(&fidelity));
     Ok(ExitCode::SUCCESS)

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use crate::sim::campaign::{Job, State};
 use crate::table::{Cell, Column, Row, Table};
 
-use super::super::output::{self, Format};
+use super::super::output::{self, Print};
 
 /// Prints a row per run.
-pub fn list(jobs: &[&Job<'_>], format: Format) -> anyhow::Result<ExitCode> {
+pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
     let columns = vec![
         Column::key("run", ""),
         Column::key("test", ""),
@@ -44,13 +44,13 @@ pub fn list(jobs: &[&Job<'_>], format: Format) -> anyhow::Result<ExitCode> {
         ("seed", "seed"),
         ("place", "place"),
     ];
-    print("campaign", columns, jobs.iter().map(row).collect(), shown, format)?;
+    print("list", columns, jobs.iter().map(row).collect(), shown, how)?;
     eprintln!("{} runs", jobs.len());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints a row per test, and the runs that differ; 1 if any is not made.
-pub fn status(jobs: &[&Job<'_>], out: &Path, format: Format) -> anyhow::Result<ExitCode> {
+pub fn status(jobs: &[&Job<'_>], out: &Path, how: Print) -> anyhow::Result<ExitCode> {
     let states = jobs.par_iter().map(|job| job.state(out)).collect::<Result<Vec<_>, _>>()?;
     let mut tests: Vec<&str> = Vec::new();
     let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
@@ -82,7 +82,7 @@ pub fn status(jobs: &[&Job<'_>], out: &Path, format: Format) -> anyhow::Result<E
     };
     let shown: &[(&str, &str)] =
         &[("test", "test"), ("made", "made"), ("missing", "missing"), ("differ", "differ")];
-    print("status", columns, tests.iter().map(row).collect(), shown, format)?;
+    print("status", columns, tests.iter().map(row).collect(), shown, how)?;
     let made = states.iter().filter(|s| **s == State::Made).count();
     eprintln!("{made} of {} runs are made", jobs.len());
     Ok(ExitCode::from(u8::from(made < jobs.len())))
@@ -93,13 +93,8 @@ fn print(
     columns: Vec<Column>,
     rows: Vec<Row>,
     shown: &[(&str, &str)],
-    format: Format,
+    how: Print,
 ) -> anyhow::Result<()> {
     let table = Table { name: name.into(), title: name.into(), columns, rows };
-    let text = match format {
-        Format::Table => output::screen(&table, shown),
-        Format::Json => serde_json::to_string_pretty(&table.to_json())? + "\n",
-        Format::Csv => table.to_csv(),
-    };
-    Ok(output::print(&text)?)
+    output::table(&format!("campaign-{name}"), &table, shown, how)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::model::Theory;
+use crate::nearest::unknown;
 use crate::setup::cell::Engine;
 use crate::setup::protocol::Paired;
 use crate::setup::{
@@ -113,10 +114,11 @@ impl Which {
 
     fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired)> {
         let configs = Configs::load(&self.configs)?;
-        let cell = configs.cells.get(name).with_context(|| {
-            let known: Vec<&str> = configs.cells.keys().map(String::as_str).collect();
-            format!("no cell {name}; there are {}", known.join(", "))
-        })?;
+        let known = configs.cells.keys().map(String::as_str);
+        let cell = configs
+            .cells
+            .get(name)
+            .with_context(|| unknown("cell", name, "configs/cells", known))?;
         let workload = configs.workloads.get(&cell.workload);
         let workload = workload.with_context(|| format!("no workload {}", cell.workload))?;
         let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
+use crate::nearest::unknown;
 use crate::numbers::ledger::{Entry, NUMBERS, TABLES};
 use crate::numbers::{Manifest, SourceEntry};
 use crate::setup::yaml;
@@ -17,19 +18,13 @@ use super::super::output;
 /// No number is called so, or the bindings cannot be read.
 pub fn run(id: &str, manifest: &Manifest) -> anyhow::Result<ExitCode> {
     let Some(entry) = manifest.ledger.iter().find(|entry| entry.id == id) else {
-        let like: Vec<&str> = manifest
-            .ledger
-            .iter()
-            .map(|e| e.id.as_str())
-            .filter(|known| known.contains(id))
-            .take(10)
-            .collect();
-        let hint = if like.is_empty() {
-            "paper/NUMBERS.md lists them all".to_owned()
-        } else {
-            format!("there are: {}", like.join(", "))
-        };
-        bail!("no published number {id}; {hint}");
+        let known: Vec<&str> = manifest.ledger.iter().map(|e| e.id.as_str()).collect();
+        let parts: Vec<&str> =
+            known.iter().copied().filter(|name| name.contains(id)).take(10).collect();
+        if parts.len() > 1 {
+            bail!("no published number {id}; there are: {}", parts.join(", "));
+        }
+        bail!("{} (paper/NUMBERS.md lists them)", unknown("published number", id, "", known));
     };
     output::print(&explained(entry, manifest)?)?;
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use crate::rule::PairedVerdict;
 use crate::table::{Cell, fixed};
 
 use super::{because, in_reading_order, short_name, state_as_json};
-use crate::cli::output;
+use crate::cli::output::{self, Width};
 
 /// Reads `NAME=VALUE`.
 pub fn threshold(text: &str) -> Result<(String, f64), String> {
@@ -21,7 +21,7 @@ pub fn threshold(text: &str) -> Result<(String, f64), String> {
 }
 
 /// The states and the verdicts, before and after.
-pub fn as_text(answer: &Answer) -> String {
+pub fn as_text(answer: &Answer, width: Width) -> String {
     let ordered = in_reading_order(answer.runs.iter().map(|asked| &asked.run));
     let asked_of = |run: &&ScoredRun| answer.runs.iter().find(|asked| asked.run.dir == run.dir);
     let row = |RunWhatIf { run, after }: &RunWhatIf| {
@@ -42,7 +42,7 @@ pub fn as_text(answer: &Answer) -> String {
     let mut out = format!(
         "\nWHAT IF {}? Beside what judges above; it decides nothing\n{}{changed} of {} runs change\n",
         answer.asked.words(),
-        output::grid(&headings, &rows),
+        output::grid(&headings, &rows, width),
         answer.runs.len()
     );
     for rate in &answer.rates {

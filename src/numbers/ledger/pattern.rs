@@ -120,7 +120,7 @@ fn glob(text: &str) -> Result<GlobMatcher, String> {
 fn printed(cell: &Cell) -> Option<f64> {
     match cell {
         Cell::Number(..) | Cell::Count(_) | Cell::Text(_) => cell.print().parse().ok(),
-        Cell::Unknown | Cell::Empty => None,
+        Cell::Range(_) | Cell::Unknown | Cell::Empty => None,
     }
 }
 
@@ -130,7 +130,7 @@ pub fn exact(cell: &Cell) -> Option<f64> {
         Cell::Number(x, _) => Some(*x),
         Cell::Count(n) => Some(*n as f64),
         Cell::Text(text) => text.parse().ok(),
-        Cell::Unknown | Cell::Empty => None,
+        Cell::Range(_) | Cell::Unknown | Cell::Empty => None,
     }
 }
 

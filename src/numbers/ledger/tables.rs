@@ -1,12 +1,12 @@
 //! A published table with ours under each row, in the same shape.
 
-use std::borrow::Cow;
+mod layout;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_yaml::Value;
 
-use crate::run::SourceFile;
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Cell, Table};
 
 use super::bindings::{Block, BoundTable, filled};
 use super::catalogue::Catalogue;
@@ -15,7 +15,8 @@ use super::evaluate::{self, Found, Lack};
 use super::published::{Form, Kind, PublishedTable, numeric, shown};
 use super::quantity::{Quantity, Take};
 use super::tolerance::Tolerances;
-use super::{Entry, Status, computed_from, from_words, in_words, rests_on};
+use super::{Entry, Status, computed_from, in_words, rests_on};
+use layout::{cells, laid_out};
 
 /// A published table, compared.
 pub struct ComparedTable {
@@ -32,6 +33,8 @@ struct Field {
     name: String,
     published: String,
     compared: Compared,
+    /// Published and ours as they are set in the table.
+    cells: [Cell; 2],
     found: Result<Found, Lack>,
 }
 
@@ -68,11 +71,7 @@ pub fn compared(
         rows.push((id, row, fields));
     }
     if !names.is_empty() {
-        out.table = Some(if names.len() > MOST_COLUMNS {
-            one_below_another(table, &keys, &rows, bound)
-        } else {
-            side_by_side(table, &keys, &names, &rows, bound)
-        });
+        out.table = Some(laid_out(table, &keys, &names, &rows, bound));
     }
     out
 }
@@ -129,7 +128,8 @@ fn field(
         }
         _ => shown(value),
     };
-    Field { name: name.into(), published, compared, found }
+    let cells = cells(value, form, &published, &compared, &found, &bound.all.words);
+    Field { name: name.into(), published, compared, cells, found }
 }
 
 fn unbound() -> Lack {
@@ -246,126 +246,5 @@ fn entry(table: &PublishedTable, id: &str, fields: &[Field]) -> Entry {
         gap: gaps.join("; "),
         because,
         computed_from: files.into_iter().collect(),
-    }
-}
-
-/// A table with more fields than this is set one field per line: rows of such tables hardly
-/// share a field.
-const MOST_COLUMNS: usize = 14;
-
-/// A title as a sentence begins.
-fn title(table: &PublishedTable, how: &str) -> String {
-    let mut letters = table.title.chars();
-    let first = letters.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
-    format!("{first}{} ({}): {how}", letters.as_str(), table.place)
-}
-
-fn column(name: &str, is_key: bool, bound: BoundTable<'_>) -> Column {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    let unit = bound.all.units.get(last).cloned().unwrap_or_default();
-    Column { name: Cow::Owned(name.replace('.', "_")), unit: Cow::Owned(unit), is_key }
-}
-
-/// One line per field of every row: published, ours, how they stand.
-fn one_below_another(
-    table: &PublishedTable,
-    keys: &[String],
-    rows: &[FieldRow<'_>],
-    bound: BoundTable<'_>,
-) -> Table {
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
-    columns.push(column("field", true, bound));
-    for name in ["published", "ours", "whose", "status"] {
-        columns.push(column(name, false, bound));
-    }
-    let mut out = Vec::new();
-    for (id, own, fields) in rows {
-        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
-        for field in fields.iter().filter(|f| !f.compared.ours.is_empty()) {
-            let found = [
-                Cell::text(field.name.replace('.', " ")),
-                Cell::text(&field.published),
-                Cell::text(&field.compared.ours),
-                Cell::text(from_words(&field.found)),
-                Cell::text(field.compared.status.words()),
-            ];
-            let sources = field
-                .found
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |found| found.uses.sources.iter().cloned().collect());
-            out.push(Row {
-                key: format!("{id}/{}", field.name),
-                cells: known.iter().cloned().chain(found).collect(),
-                sources,
-            });
-        }
-    }
-    let title = title(table, "published and ours, a field per line");
-    Table { name: table.file_stem(), title, columns, rows: out }
-}
-
-fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
-    let value = row.iter().find(|(name, _)| name == key);
-    value.map_or(Cell::Empty, |(_, value)| Cell::text(shown(value)))
-}
-
-type FieldRow<'a> = (String, &'a Vec<(String, Value)>, Vec<Field>);
-
-/// Two rows per published row: the paper's and ours.
-fn side_by_side(
-    table: &PublishedTable,
-    keys: &[String],
-    names: &[String],
-    rows: &[FieldRow<'_>],
-    bound: BoundTable<'_>,
-) -> Table {
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
-    columns.push(column("whose", true, bound));
-    columns.extend(names.iter().map(|name| column(name, false, bound)));
-    columns.push(column("fields_that_agree", false, bound));
-    let mut out = Vec::new();
-    for (id, own, fields) in rows {
-        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
-        let of = |pick: &dyn Fn(&Field) -> Cell| -> Vec<Cell> {
-            names
-                .iter()
-                .map(|name| fields.iter().find(|f| f.name == *name).map_or(Cell::Empty, pick))
-                .collect()
-        };
-        let compared = fields.iter().filter(|f| !f.compared.ours.is_empty());
-        let agrees =
-            |f: &&Field| matches!(f.compared.status, Status::Reproduced | Status::Replicated);
-        let agree = compared.clone().filter(|f| agrees(f)).count();
-        let count = compared.count();
-        let sources: BTreeSet<SourceFile> = fields
-            .iter()
-            .filter_map(|f| f.found.as_ref().ok())
-            .flat_map(|f| f.uses.sources.iter().cloned())
-            .collect();
-        let whose: BTreeSet<String> = fields.iter().flat_map(|f| rests_on(&f.found)).collect();
-        let line = |whose: String, found: Vec<Cell>, agree: Cell, sources: Vec<SourceFile>| Row {
-            key: format!("{id}/{}", if sources.is_empty() { "published" } else { "ours" }),
-            cells: [known.clone(), vec![Cell::text(whose)], found, vec![agree]].concat(),
-            sources,
-        };
-        out.push(Row {
-            key: format!("{id}/published"),
-            ..line("published".into(), of(&|f| Cell::text(&f.published)), Cell::Empty, Vec::new())
-        });
-        out.push(Row {
-            key: format!("{id}/ours"),
-            ..line(
-                if whose.is_empty() { "ours".into() } else { in_words(&whose) },
-                of(&|f| Cell::text(&f.compared.ours)),
-                Cell::text(format!("{agree} of {count}")),
-                sources.into_iter().collect(),
-            )
-        });
-    }
-    Table {
-        name: table.file_stem(),
-        title: title(table, "published, and ours under it"),
-        columns,
-        rows: out,
     }
 }

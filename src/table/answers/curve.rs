@@ -1,8 +1,9 @@
 //! The entry model's curve of a cell (App. E.9).
 
-use super::{columns, facts, rows};
+use super::{Fact, columns, facts, rows};
+use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, fixed};
 
 /// The curve's landmarks and its states at the given populations.
 ///
@@ -16,27 +17,31 @@ pub fn curve(theory: &Theory, populations: &[f64]) -> Result<Vec<Table>, ModelEr
     let model = curve.model();
     let (onset, peak) = (model.onset(), curve.peak());
     let lambda_ref = theory.cell.lambda_ref_per_s;
-    let folds: Vec<String> = curve
-        .folds()
-        .iter()
-        .map(|f| format!("{:.1} to {:.1}", f.from_population, f.to_population))
-        .collect();
-    let folds = if folds.is_empty() { "none".to_owned() } else { folds.join(", ") };
+    let found = curve.folds();
+    let fold = |f: &Fold| -> Fact {
+        let range = [f.from_population, f.to_population].map(|n| fixed(n, 1));
+        ("fold, in sessions", Cell::Range(range), "")
+    };
+    let folds: Vec<Fact> = found.iter().map(fold).collect();
     let half = curve.hit_crossing(0.5).map(|s| s.population);
     let landmarks = facts(
         "model_curve_landmarks",
         format!("The closed-population curve of {}", theory.cell.name),
-        vec![
-            ("peak mu*", Cell::Number(peak.mu_per_s, 4), "sessions/s"),
-            ("peak over lambda_ref", Cell::Number(peak.mu_per_s / lambda_ref, 3), ""),
-            ("peak at", Cell::Number(peak.population, 1), "sessions"),
-            ("half of the turns hit at", Cell::optional(half, 1), "sessions"),
-            ("all-miss onset n_b", Cell::Number(onset.population(), 2), "sessions"),
-            ("  in tool calls", Cell::Number(onset.tool_part, 2), "sessions"),
-            ("  one pool's worth M/E_S", Cell::Number(onset.pool_part, 2), "sessions"),
-            ("all-miss rate mu_b", Cell::Number(onset.mu_b_per_s, 5), "sessions/s"),
-            ("folds, in sessions", Cell::text(folds), ""),
-        ],
+        [
+            vec![
+                ("peak mu*", Cell::Number(peak.mu_per_s, 4), "sessions/s"),
+                ("peak over lambda_ref", Cell::Number(peak.mu_per_s / lambda_ref, 3), ""),
+                ("peak at", Cell::Number(peak.population, 1), "sessions"),
+                ("half of the turns hit at", Cell::optional(half, 1), "sessions"),
+                ("all-miss onset n_b", Cell::Number(onset.population(), 2), "sessions"),
+                ("  in tool calls", Cell::Number(onset.tool_part, 2), "sessions"),
+                ("  one pool's worth M/E_S", Cell::Number(onset.pool_part, 2), "sessions"),
+                ("all-miss rate mu_b", Cell::Number(onset.mu_b_per_s, 5), "sessions/s"),
+                ("folds", Cell::Count(found.len() as u64), ""),
+            ],
+            folds,
+        ]
+        .concat(),
     );
     let states = populations.iter().flat_map(|n| {
         let states = curve.states_at(*n);

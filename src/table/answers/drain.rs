@@ -27,23 +27,30 @@ pub fn cut(
     for rate in rates {
         let fluid = burst.run(model, lambda_per_s, &[(cut_s, *rate)], end_s)?;
         let (lowest, at_s) = fluid.lowest_backlog(cut_s, end_s);
-        let (word, then) = match fate(model, work_s, *rate)? {
-            Fate::Empties { after_s } => ("empties at (s)", Cell::Number(cut_s + after_s, 0)),
-            Fate::Settles { backlog } => ("settles at (sessions)", Cell::Number(backlog, 1)),
+        let none = || Cell::Empty;
+        let fate = match fate(model, work_s, *rate)? {
+            Fate::Empties { after_s } => {
+                [Cell::text("empties"), Cell::Number(cut_s + after_s, 0), none(), none()]
+            }
+            Fate::Settles { backlog } => {
+                [Cell::text("settles"), none(), Cell::Number(backlog, 1), none()]
+            }
             Fate::Grows { growth_per_s } => {
-                ("grows at (sessions/s)", Cell::Number(growth_per_s, 4))
+                [Cell::text("grows"), none(), none(), Cell::Number(growth_per_s, 4)]
             }
         };
-        cuts.push(vec![
+        let mut row = vec![
             Cell::Number(rate / theory.cell.lambda_ref_per_s, 3),
             Cell::Number(model.rho(*rate), 3),
+        ];
+        row.extend(fate);
+        row.extend([
             Cell::Number(lowest, 1),
             Cell::Number(at_s, 0),
             Cell::Number(100.0 * (lowest / fluid.backlog(cut_s) - 1.0), 1),
             Cell::Number(fluid.backlog(end_s), 1),
-            Cell::text(word),
-            then,
         ]);
+        cuts.push(row);
     }
     let trapped = theory.trap(lambda_per_s)?;
     let lambda_ref = theory.cell.lambda_ref_per_s;
@@ -66,12 +73,14 @@ pub fn cut(
     let names = [
         ("cut_to", "lambda_ref"),
         ("rho", ""),
+        ("fate", ""),
+        ("empty_at", "s"),
+        ("settles_at", "sessions"),
+        ("grows_by", "sessions/s"),
         ("lowest_backlog", "sessions"),
         ("lowest_at", "s"),
         ("dip", "%"),
         ("backlog_at_end", "sessions"),
-        ("fate", ""),
-        ("how", ""),
     ];
     let table = Table {
         name: "model_cut".into(),

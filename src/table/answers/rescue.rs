@@ -28,11 +28,13 @@ pub fn rescue(
     let fluid = burst.run(&theory.model_f, lambda_per_s, &[], engage_s + 1.0)?;
     let (present, waiting) = (fluid.backlog(engage_s), fluid.pending(engage_s));
     let whole = range.and_then(|range| range.whole());
-    let words = match (range, whole) {
-        (None, _) => "none: this load has no good state".to_owned(),
-        (_, None) => "none: no whole number lies between n_1 and the bound".to_owned(),
-        (_, Some((from, Some(to)))) => format!("{from} to {to}"),
-        (_, Some((from, None))) => format!("{from} and more: the trap drains by itself"),
+    let rescuing = match (range, whole) {
+        (None, _) => Cell::text("none: this load has no good state"),
+        (_, None) => Cell::text("none: no whole number lies between n_1 and the bound"),
+        (_, Some((from, Some(to)))) => Cell::Range([from.to_string(), to.to_string()]),
+        (_, Some((from, None))) => {
+            Cell::text(format!("{from} and more: the trap drains by itself"))
+        }
     };
     let onset = curve.model().onset().population();
     let unstable = curve.unstable_state(lambda_per_s).map(|s| s.population);
@@ -40,7 +42,7 @@ pub fn rescue(
         "model_rescuing_caps",
         format!("Caps that rescue {} at {lambda_per_s:.4} sessions/s", theory.cell.name),
         vec![
-            ("rescuing caps, in sessions", Cell::text(words), ""),
+            ("rescuing caps, in sessions", rescuing, ""),
             ("good state n_1", Cell::optional(range.map(|r| r.above), 1), "sessions"),
             ("unstable state n_2", Cell::optional(unstable, 1), "sessions"),
             ("all-miss onset n_b", Cell::Number(onset, 1), "sessions"),

@@ -93,7 +93,7 @@ fn after_the_burst(
     let (start_s, end_s) = window.into();
     let fluid = burst.run(&theory.model_f, lambda_per_s, &[], end_s)?;
     let mut list = vec![(
-        "after the protocol's burst: good state before",
+        "after the burst: good state before",
         Cell::Number(burst.good_sessions, 1),
         "sessions",
     )];

@@ -1,0 +1,6 @@
+//! The forms that a table is written in.
+
+mod csv;
+mod json;
+mod latex;
+mod markdown;
