@@ -1,8 +1,6 @@
 //! The closed-population curve, from closed runs: one point per population, with
 //! the mean and its standard error where there are several seeds.
 
-use std::collections::BTreeMap;
-
 use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::Figure;
@@ -11,6 +9,7 @@ use crate::figure::closed_curve::{
 };
 use crate::figure::population::Estimate;
 use crate::figure::predicted_curve::MeasuredPoint;
+use crate::measure::closed_curve::by_population;
 use crate::measure::{WindowMeasures, stats};
 use crate::model::Theory;
 use crate::run::Source;
@@ -82,16 +81,12 @@ fn points<'a>(
     runs: impl Iterator<Item = &'a ScoredRun>,
     mean_turns: Option<f64>,
 ) -> Vec<ClosedPoint> {
-    let mut at: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
-    for run in runs {
-        if let (Some(n), Some(window)) = (run.meta.population, &run.measures.window) {
-            at.entry(n).or_default().push(window);
-        }
-    }
-    at.into_iter()
+    by_population(runs.map(|run| (run.meta.population, run.measures.window.as_ref())))
+        .into_iter()
         .map(|(n, windows)| {
             let of = |f: &dyn Fn(&WindowMeasures) -> Option<f64>| {
-                estimate(&windows.iter().filter_map(|w| f(w)).collect::<Vec<_>>())
+                // As in the tables: unknown where one of the seeds is.
+                estimate(&windows.iter().map(|w| f(w)).collect::<Option<Vec<_>>>()?)
             };
             ClosedPoint {
                 n: n as u32,
