@@ -221,7 +221,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
         let configs = Configs::load(&root).unwrap();
         let (cell, workload, protocol) = configs.of_cell("vllm-cpu-tiny-30k").unwrap();
-        let cell = Cell { costs, ..cell.clone() };
+        let cell = Cell { costs, iteration_costs: None, ..cell.clone() };
         let options = Options::default();
         let spec =
             RunSpec { cell: &cell, workload, protocol, arm, multiple: None, seed: 3, options };
