@@ -11,6 +11,7 @@ pub mod at_burst;
 pub mod bins;
 pub mod burst;
 pub mod capped;
+pub mod closed_curve;
 pub mod cohort;
 pub mod gap;
 pub mod goodput;

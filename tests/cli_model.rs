@@ -1,6 +1,9 @@
 //! `trapcheck model`: what it prints, what it refuses, with which exit code.
 #![allow(clippy::unwrap_used)]
 
+#[path = "cli_model/edges.rs"]
+mod edges;
+
 use std::process::{Command, Output};
 
 fn model(args: &[&str]) -> Output {
@@ -210,6 +213,14 @@ fn bad_input_is_refused_with_what_to_do() {
     );
     refused(&on(&["curve"], &["--fixed-s", "1", "--per-token-us", "0"]), "needs iteration costs");
     refused(&on(&["curve"], &["--population", "-5"]), "population (sessions)");
+    refused(&on(&["curve"], &["--from-empty", "0"]), "length of a from-empty run");
+    refused(&on(&["curve"], &["--a-s", "0.01", "--fixed-s", "1"]), "cannot be used with");
+    refused(&on(&["burst"], &["--rate", "1.65", "--sessions", "0"]), "burst (sessions)");
+    refused(&on(&["burst"], &["--rate", "0.5"]), "below the all-miss capacity no burst");
+    refused(&on(&["rescue"], &["--rate", "1.65", "--backlog", "nan"]), "backlog (sessions)");
+    refused(&on(&["rescue"], &["--rate", "1.65", "--hold", "0"]), "stays empty before release");
+    refused(&["curve", "--a-s", "0.01", "--b-s-per-token", "1e-4"], "give --pool TOKENS");
+    refused(&["curve", "--a-s", "0.01", "--pool", "300000"], "at least --a-s and --b-s-per-token");
     refused(&on(&["cut"], &["--rate", "1.65", "--to", "-1"]), "expected a number of at least 0");
     refused(&on(&["cut"], &["--rate", "1.65", "--at", "100"]), "time from the burst to the cut");
     refused(&on(&["cut"], &["--rate", "1.65", "--until", "4000"]), "time from the cut to the end");

@@ -118,7 +118,7 @@ fn predict(
 ) -> Result<(RunMeasures, Option<State>), String> {
     let (cell, workload, protocol) =
         configs.of_cell(&run.meta.cell).ok_or("its cell is not in configs/cells")?;
-    let cell = Cell { costs: fit.costs(), ..cell.clone() };
+    let cell = Cell { costs: fit.costs(), iteration_costs: None, ..cell.clone() };
     let arm = arm(&run.meta).ok_or("its arm is not replayed")?;
     let spec = RunSpec {
         cell: &cell,

@@ -9,10 +9,11 @@ use clap::ValueEnum;
 
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
+use crate::law::iteration::{self, IterationError, IterationFit, NOT_TOLD};
 use crate::name::PlainName;
 use crate::nearest::unknown;
 use crate::run::{LoadOptions, Run, find_runs_by};
-use crate::setup::cell::Engine;
+use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
 use crate::table::fixed;
 
@@ -88,11 +89,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("{}: cell", runs[0].dir.join("meta.json").display()))?;
     let old = configs.cells.get(name.as_str());
     let (workload, protocol) = names(args, &configs, old)?;
-    let fitted = fit(&runs.iter().collect::<Vec<_>>(), protocol)?;
-    let cell = cell(args, old, &runs, workload, protocol, &fitted);
+    let all: Vec<&Run> = runs.iter().collect();
+    let fitted = fit(&all, protocol)?;
+    let iterations = iteration::fit_all(&all);
+    let mut cell = cell(args, old, &runs, workload, protocol, &fitted);
+    add_iteration_costs(&mut cell, &iterations);
     cell.check().map_err(|message| anyhow::anyhow!("the fitted cell makes no sense: {message}"))?;
     let text = file_text(&cell)?;
     output::print(&report(&fitted, workload, runs.len()))?;
+    output::print(&iteration_report(&cell, &iterations))?;
     for warning in warnings(&fitted, &cell, old, &runs, (workload, protocol)) {
         eprintln!("warning: {warning}");
     }
@@ -195,8 +200,50 @@ fn cell(
             fixed_s: rounded(fitted.fixed_s, 6),
             per_token_s: rounded(fitted.per_token_s, 9),
         },
+        iteration_costs: None,
         speed: Speed::Own,
         sources,
+    }
+}
+
+/// Writes what the runs tell of an iteration's cost beside the cost of a turn, for the entry
+/// model (`model curve`, `model rescue`). Only where prefill and decode share iterations: between
+/// two tokens of a turn there are others of unknown number where they do not.
+fn add_iteration_costs(cell: &mut Cell, fitted: &Result<IterationFit, IterationError>) {
+    cell.sources.retain(|field, _| !field.starts_with("iteration_costs"));
+    let (Ok(fit), Batching::Mixed) = (fitted, cell.batching) else { return };
+    let parts = fit.parts();
+    cell.iteration_costs = Some(IterationParts {
+        a_s: rounded(parts.a_s, 6),
+        b_s_per_token: rounded(parts.b_s_per_token, 9),
+        ..parts
+    });
+    let from = cell.sources.get("costs").cloned().unwrap_or_default();
+    cell.sources.insert("iteration_costs".into(), from);
+    for part in NOT_TOLD {
+        let why = "not told apart by a cache-off run: part of b_s_per_token";
+        cell.sources.insert(format!("iteration_costs.{part}"), why.into());
+    }
+}
+
+/// What an iteration costs, or why the runs do not say.
+fn iteration_report(cell: &Cell, fitted: &Result<IterationFit, IterationError>) -> String {
+    let without = "so model curve, burst and rescue need --a-s and --b-s-per-token for this cell";
+    match (cell.iteration_costs, fitted) {
+        (Some(parts), Ok(fit)) => format!(
+            "An iteration costs {} ms + {} us per token (iteration_costs: a_s, b_s_per_token)\n\
+             fitted over {} turns' decoding, residual {} % rms; not told, and left 0: {}\n",
+            fixed(parts.a_s * 1e3, 2),
+            fixed(parts.b_s_per_token * 1e6, 2),
+            fit.spans,
+            fixed(100.0 * fit.residual_rms, 0),
+            NOT_TOLD.join(", "),
+        ),
+        (_, Err(why)) => format!("What an iteration costs is not known: {why}, {without}\n"),
+        (None, Ok(_)) => format!(
+            "What an iteration costs is not known: prefill and decode do not share iterations \
+             (batching: separate), {without}\n"
+        ),
     }
 }
 

@@ -13,13 +13,14 @@ use super::output::{self, Format, Print};
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
 use crate::setup::Configs;
+use crate::table::answers::rescue::Backlog;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;
 use crate::table::{Table, answers, theory};
 use plot::Plot;
 use select::{Load, Which};
 
-/// Ask the theory: the trap, a cut, a stop, the curve, a rescue
+/// Ask the theory: the trap, a cut, a stop, the curve, a burst, a rescue
 ///
 /// Model F says what an engine does once every turn misses: how fast the gap between turns
 /// and the backlog grow, what completes, which turns are served. The entry model says how it
@@ -32,6 +33,7 @@ use select::{Load, Which};
   trapcheck model cut --cell sglang-300k --rate 1.65 --to 1.15,0.85
   trapcheck model stop --cell sglang-300k --rate 1.35 --at 1800
   trapcheck model curve --cell h200-300k
+  trapcheck model burst --cell sglang-300k --rate 1.65
   trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 64
   trapcheck model table
 
@@ -48,6 +50,7 @@ enum Ask {
     Cut(CutArgs),
     Stop(StopArgs),
     Curve(CurveArgs),
+    Burst(BurstArgs),
     Rescue(RescueArgs),
     Table(TableArgs),
 }
@@ -70,6 +73,10 @@ struct TrapArgs {
     which: Which,
     #[command(flatten)]
     load: Load,
+    /// Also find the other roots behind the transient, however many turns there are (time grows
+    /// as the cube of their number; up to 100 turns theta is shown unasked)
+    #[arg(long)]
+    roots: bool,
     #[command(flatten)]
     plot: Plot,
     #[command(flatten)]
@@ -99,7 +106,7 @@ struct CutArgs {
     #[arg(long, default_value_t = 5000.0, value_name = "SECONDS")]
     at: f64,
     /// What they are cut to, in multiples of lambda_ref; by default 1.18, 1.1, 1.05, 1.02, 1
-    /// and 0.9 of lambda_miss
+    /// and 0.9 of lambda_miss, as far as these are cuts
     #[arg(long, value_delimiter = ',', value_name = "MULTIPLES")]
     to: Vec<f64>,
     /// How far to follow the backlog, s
@@ -135,6 +142,9 @@ struct StopArgs {
 }
 
 /// The throughput of a closed population: peak, crossing, onset, folds
+///
+/// With the averaged peak (layer H1) and the rate up to which a run from empty stays good
+/// (layer H2), which bound the metastable window.
 #[derive(Debug, clap::Args)]
 #[command(
     allow_negative_numbers = true,
@@ -142,6 +152,8 @@ struct StopArgs {
   trapcheck model curve --cell sglang-300k
   trapcheck model curve --cell h200-300k --population 32,40,52
   trapcheck model curve --cell sglang-300k --tool-mean-s 60     slower tools
+  trapcheck model curve --a-s 0.012 --b-s-per-token 7e-5 --pool 400000 --batching mixed \\
+      --mean-turns 15 --max-turns 60 --first-prompt 2000 --tool-output 550 --decoded 100
 
 Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
@@ -151,19 +163,50 @@ struct CurveArgs {
     /// Populations to show; by default a spread up to past the onset
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     population: Vec<f64>,
+    /// Length of a run from empty, for its edge (H2), s; by default the cell's protocol's
+    #[arg(long, value_name = "SECONDS")]
+    from_empty: Option<f64>,
     #[command(flatten)]
     plot: Plot,
     #[command(flatten)]
     print: Print,
 }
 
+/// Which bursts of fresh sessions leave a run stuck (layers H2 and H3)
+#[derive(Debug, clap::Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
+  trapcheck model burst --cell sglang-300k --rate 1.65
+  trapcheck model burst --cell sglang-300k --rate 1.65 --sessions 25,40,50,60,100"
+)]
+struct BurstArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    load: Load,
+    /// Bursts to look at; by default a spread around the critical one
+    #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
+    sessions: Vec<f64>,
+    /// Time after the burst, s; by default 5050 on the paper's protocol (fitted to its runs),
+    /// else to the run's end
+    #[arg(long, value_name = "SECONDS")]
+    horizon: Option<f64>,
+    #[command(flatten)]
+    print: Print,
+}
+
 /// Which session caps rescue at a load, and when they can be released
+///
+/// Answers in one line, then cap by cap. The backlog is what the protocol's burst leaves by
+/// --engage-at, or what was seen (--backlog).
 #[derive(Debug, clap::Args)]
 #[command(
     allow_negative_numbers = true,
     after_help = "Examples:
   trapcheck model rescue --cell sglang-300k --rate 1.65
   trapcheck model rescue --cell sglang-native --rate 4 --engage-at 2100 --cap 48,64
+  trapcheck model rescue --cell sglang-300k --rate 1.65 --backlog 240
 
 Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
@@ -173,8 +216,14 @@ struct RescueArgs {
     #[command(flatten)]
     load: Load,
     /// When the cap is engaged, s
-    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS", conflicts_with = "backlog")]
     engage_at: f64,
+    /// Sessions seen in the system, those that wait included, with the cap engaged now
+    #[arg(long, value_name = "SESSIONS")]
+    backlog: Option<f64>,
+    /// How long the gate has to stay empty before release, s
+    #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
+    hold: f64,
     /// Caps to look at; by default a spread of the rescuing ones
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     cap: Vec<f64>,
@@ -255,14 +304,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ask::Trap(args) => {
             let theory = args.which.theory()?;
             let lambda = args.load.per_s(&theory)?;
-            let tables = answers::trap::trap(&theory, lambda)?;
+            let tables = answers::trap::trap(&theory, lambda, args.roots)?;
             args.plot.write(|| Ok(draw::mix(&theory, lambda, "Turns served in the trap")?))?;
             show(&tables, &args.print)
         }
         Ask::Cut(args) => {
             let theory = args.which.theory()?;
             let (lambda, times) = (args.load.per_s(&theory)?, (args.at, args.until));
-            let rates = cuts(args, &theory);
+            let rates = cuts(args, &theory, lambda);
             let tables = answers::drain::cut(&theory, lambda, times, &rates)?;
             args.plot.write(|| Ok(draw::after_change(&theory, lambda, times, &rates)?))?;
             show(&tables, &args.print)
@@ -285,7 +334,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             } else {
                 args.population.clone()
             };
-            let tables = answers::curve::curve(&theory, &populations)?;
+            let from_empty_s = args.from_empty.unwrap_or(theory.from_empty_s);
+            let tables = answers::curve::curve(&theory, &populations, from_empty_s)?;
             args.plot.write(|| {
                 let title = "Predicted closed-population curve";
                 let source = format!("Entry model of cell {}", theory.cell.name);
@@ -293,21 +343,33 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             })?;
             show(&tables, &args.print)
         }
+        Ask::Burst(args) => {
+            let theory = args.which.theory()?;
+            let lambda = args.load.per_s(&theory)?;
+            let remaining_s = answers::burst::remaining_horizon_s(&theory.paired);
+            let horizon_s = args.horizon.unwrap_or(remaining_s);
+            show(&answers::burst::burst(&theory, lambda, horizon_s, &args.sessions)?, &args.print)
+        }
         Ask::Rescue(args) => {
             let theory = args.which.theory()?;
             let lambda = args.load.per_s(&theory)?;
-            let tables = answers::rescue::rescue(&theory, lambda, args.engage_at, &args.cap)?;
+            let backlog = match args.backlog {
+                Some(sessions) => Backlog::Seen { sessions },
+                None => Backlog::AfterTheBurst { engage_s: args.engage_at },
+            };
+            let tables = answers::rescue::rescue(&theory, lambda, backlog, args.hold, &args.cap)?;
             show(&tables, &args.print)
         }
         Ask::Table(args) => table(args),
     }
 }
 
-/// Rates to cut to, in sessions/s.
-fn cuts(args: &CutArgs, theory: &Theory) -> Vec<f64> {
+/// Rates to cut `lambda_per_s` to, in sessions/s.
+fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
     if args.to.is_empty() {
         let capacity = theory.model_f.lambda_miss_per_s();
-        return theory::COROLLARY_3_CUTS.map(|cut| cut * capacity).to_vec();
+        let cuts = theory::COROLLARY_3_CUTS.map(|cut| cut * capacity);
+        return cuts.into_iter().filter(|rate| *rate < lambda_per_s).collect();
     }
     args.to.iter().map(|multiple| theory.rate_per_s(*multiple)).collect()
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{Run, Turn, TurnStatus};
 use crate::setup::Costs;
+use crate::setup::cell::IterationParts;
 
 /// Fewer spans than this fit nothing.
 const LEAST_SPANS: usize = 20;
@@ -51,10 +52,19 @@ pub enum IterationError {
     NotTold,
 }
 
+/// The parts of an iteration's cost that a fit does not tell from `b`, by their names in a
+/// cell's file.
+pub const NOT_TOLD: [&str; 3] = ["f0_s", "c_p_s_per_pair", "c_d_s"];
+
 impl IterationFit {
     /// As a cell's costs; attention is in `b`.
     pub fn costs(&self) -> Costs {
-        Costs::Iteration {
+        self.parts().costs()
+    }
+
+    /// The parts of an iteration's cost; those in [`NOT_TOLD`] are 0.
+    pub fn parts(&self) -> IterationParts {
+        IterationParts {
             a_s: self.fixed_s,
             f0_s: 0.0,
             b_s_per_token: self.per_token_s,
@@ -80,6 +90,20 @@ struct Span {
 /// # Errors
 /// [`IterationError`].
 pub fn fit(run: &Run) -> Result<IterationFit, IterationError> {
+    fit_rows(&rows(run)?)
+}
+
+/// Fits the costs of several cache-off runs' iterations together.
+///
+/// # Errors
+/// [`IterationError`], of the first run that has one.
+pub fn fit_all(runs: &[&Run]) -> Result<IterationFit, IterationError> {
+    let each = runs.iter().map(|run| rows(run)).collect::<Result<Vec<_>, _>>()?;
+    fit_rows(&each.concat())
+}
+
+/// Iterations and tokens computed per second of each turn's decoding.
+fn rows(run: &Run) -> Result<Vec<(f64, f64)>, IterationError> {
     if run.meta.prefix_caching {
         return Err(IterationError::CacheOn);
     }
@@ -96,11 +120,14 @@ pub fn fit(run: &Run) -> Result<IterationFit, IterationError> {
     }
     // Relative to the span: d = a n + b t becomes 1 = a n/d + b t/d.
     let meanwhile = Meanwhile::of(&spans);
-    let rows: Vec<(f64, f64)> = spans
+    Ok(spans
         .iter()
         .map(|s| (s, s.end_s - s.first_s))
         .map(|(s, d)| (s.iterations / d, tokens_during(meanwhile.of_span(s), s) / d))
-        .collect();
+        .collect())
+}
+
+fn fit_rows(rows: &[(f64, f64)]) -> Result<IterationFit, IterationError> {
     let sum = |of: fn(&(f64, f64)) -> f64| rows.iter().map(of).sum::<f64>();
     let (nn, nt, tt) = (sum(|r| r.0 * r.0), sum(|r| r.0 * r.1), sum(|r| r.1 * r.1));
     let (n, t) = (sum(|r| r.0), sum(|r| r.1));
@@ -194,7 +221,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
         let configs = Configs::load(&root).unwrap();
         let (cell, workload, protocol) = configs.of_cell("vllm-cpu-tiny-30k").unwrap();
-        let cell = Cell { costs, ..cell.clone() };
+        let cell = Cell { costs, iteration_costs: None, ..cell.clone() };
         let options = Options::default();
         let spec =
             RunSpec { cell: &cell, workload, protocol, arm, multiple: None, seed: 3, options };

@@ -12,7 +12,7 @@ use crate::setup::{Batching, Cell, Costs, Workload};
 
 use super::numeric::dot;
 use super::session::SessionMeans;
-use super::{ModelError, positive};
+use super::{ModelError, pool, positive};
 pub use server::{Running, Server};
 
 /// A cell with every turn missing: its speed, its onset of the all-miss branch and
@@ -36,9 +36,12 @@ impl AllMiss {
     /// Solves a cell for a workload.
     ///
     /// # Errors
-    /// A speed factor that cannot be fitted, or costs with which no turn rate fills the pool.
+    /// A speed factor that cannot be fitted, costs with which no turn rate fills the pool or a
+    /// turn costs nothing, or a pool that a turn does not fit or that does not bind
+    /// ([`super::pool`]).
     pub fn of(cell: &Cell, workload: &Workload) -> Result<Self, ModelError> {
         let means = SessionMeans::of(workload);
+        pool::holds_every_turn(cell.pool_tokens, &means)?;
         match cell.costs {
             Costs::PerTurn { fixed_s, per_token_s } => {
                 let speed = speed::of_per_turn_costs(cell)?;
@@ -48,6 +51,7 @@ impl AllMiss {
                 let speed = speed::of_iteration_costs(cell, workload)?;
                 let costs = IterationCosts::of(cell, "model F")?.divided_by(speed);
                 let server = Server::new(cell, workload, &costs);
+                pool::binds(cell, &server)?;
                 Self::from_server(&means, &costs, &server, cell.pool_tokens as f64, speed)
             }
         }
@@ -71,6 +75,11 @@ impl AllMiss {
         let prefill_s: Vec<f64> =
             means.prompt_tokens.iter().map(|l| costs.prefill_s(*l, 0.0)).collect();
         let delta_s = 1.0 / nu_b_per_s - dot(&means.mix, &prefill_s);
+        // Prefills grow with the turn, so the first turn is the cheapest.
+        let first_s = prefill_s[0] + delta_s;
+        if first_s <= 0.0 {
+            return Err(ModelError::DecodeShare { first_s, delta_s });
+        }
         Ok(Self {
             speed,
             nu_b_per_s,
@@ -103,19 +112,17 @@ impl IterationCosts {
     /// model that asks, for the error.
     ///
     /// # Errors
-    /// The cell gives costs per turn.
+    /// The cell gives costs per turn only.
     pub fn of(cell: &Cell, what: &'static str) -> Result<Self, ModelError> {
-        match cell.costs {
-            Costs::Iteration { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } => Ok(Self {
-                a_s: positive("costs.a_s", a_s)?,
-                f0_s,
-                b_s_per_token: positive("costs.b_s_per_token", b_s_per_token)?,
-                c_p_s_per_pair,
-                c_d_s,
-                chunk_tokens: positive("chunk_tokens", cell.chunk_tokens as f64)?,
-            }),
-            Costs::PerTurn { .. } => Err(ModelError::NeedsIterationCosts { what }),
-        }
+        let parts = cell.iteration_parts().ok_or(ModelError::NeedsIterationCosts { what })?;
+        Ok(Self {
+            a_s: positive("costs.a_s", parts.a_s)?,
+            f0_s: parts.f0_s,
+            b_s_per_token: positive("costs.b_s_per_token", parts.b_s_per_token)?,
+            c_p_s_per_pair: parts.c_p_s_per_pair,
+            c_d_s: parts.c_d_s,
+            chunk_tokens: positive("chunk_tokens", cell.chunk_tokens as f64)?,
+        })
     }
 
     /// A uniformly `speed` times faster GPU.

@@ -54,7 +54,7 @@ pub struct Trap {
     pub lambda_miss_per_s: f64,
     /// rho = lambda / lambda_miss.
     pub rho: f64,
-    /// z, the Perron root: lambda sum c_k G_k z^-k = 1.
+    /// z, the *Perron root*: lambda sum c_k G_k z^-k = 1.
     pub z: f64,
     /// 1 - 1/z: growth of the gap per second of completion time.
     pub slope: f64,
@@ -249,7 +249,7 @@ impl Trap {
         dot(&self.tilted_mix, per_turn)
     }
 
-    /// D / lambda_miss - 1, the youth premium (Theorem 2).
+    /// The *youth premium* D / lambda_miss - 1 (Theorem 2).
     pub fn premium(&self) -> f64 {
         self.completions_per_s / self.lambda_miss_per_s - 1.0
     }

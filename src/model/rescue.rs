@@ -2,7 +2,6 @@
 //! (Cor. 4, Prop. 2, App. E.4). Quasi-static; layer H4 adds the resumed sessions' misses.
 
 use super::curve::Curve;
-use super::curve::slowdown::gate_drain_s;
 
 /// The caps that empty their gate at a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,8 +38,20 @@ impl RescuingCaps {
     }
 }
 
-/// How long a cap takes to empty its gate when `present` sessions are there, in seconds.
-/// `None` when it does not serve the load.
+/// The *drain* of a gate: how long a cap takes to empty it, (n_present - cap) / (mu(cap) - lambda),
+/// in seconds (App. E.4). `None` when the cap does not serve the load.
+pub fn gate_drain_s(
+    present: f64,
+    cap: f64,
+    mu_at_cap_per_s: f64,
+    lambda_per_s: f64,
+) -> Option<f64> {
+    let surplus = mu_at_cap_per_s - lambda_per_s;
+    (surplus > 0.0).then(|| (present - cap).max(0.0) / surplus)
+}
+
+/// The drain on a cell's curve, when `present` sessions are there, in seconds. `None` when the cap
+/// does not serve the load.
 pub fn drain_s(curve: &Curve, lambda_per_s: f64, cap: f64, present: f64) -> Option<f64> {
     gate_drain_s(present, cap, curve.mu_per_s(cap), lambda_per_s)
 }

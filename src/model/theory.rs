@@ -7,7 +7,9 @@ use crate::setup::{Cell, Workload};
 use super::curve::{Curve, EntryModel};
 use super::fluid::cut::BurstProtocol;
 use super::{AllMiss, ModelError, ModelF, Regime, SessionMeans, Trap};
-use crate::setup::Costs;
+
+/// How long the paper's runs from empty last (App. E.3), in seconds.
+pub const FROM_EMPTY_S: f64 = 3000.0;
 
 /// A cell's models.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub struct Theory {
     /// The burst and the window of its paired test; the paper's unless [`Self::under`]
     /// says otherwise.
     pub paired: Paired,
+    /// Length of a run from empty, in seconds; the paper's until it is set.
+    pub from_empty_s: f64,
     curve: Option<Curve>,
 }
 
@@ -37,9 +41,9 @@ impl Theory {
         let means = SessionMeans::of(workload);
         let all_miss = AllMiss::of(cell, workload)?;
         let model_f = ModelF::new(&all_miss.costs_s, &means.survival)?;
-        let curve = match cell.costs {
-            Costs::Iteration { .. } => Some(Curve::of(&EntryModel::new(cell, workload)?)?),
-            Costs::PerTurn { .. } => None,
+        let curve = match cell.iteration_parts() {
+            Some(_) => Some(Curve::of(&EntryModel::new(cell, workload)?)?),
+            None => None,
         };
         Ok(Self {
             cell: cell.clone(),
@@ -48,6 +52,7 @@ impl Theory {
             all_miss,
             model_f,
             paired: Paired::PAPER,
+            from_empty_s: FROM_EMPTY_S,
             curve,
         })
     }
@@ -66,7 +71,7 @@ impl Theory {
     /// The entry model's curve.
     ///
     /// # Errors
-    /// The cell gives costs per turn.
+    /// The cell gives costs per turn only.
     pub fn curve(&self) -> Result<&Curve, ModelError> {
         self.curve.as_ref().ok_or(ModelError::NeedsIterationCosts { what: "the entry model" })
     }
@@ -79,6 +84,18 @@ impl Theory {
         Ok(match self.model_f.at(lambda_per_s)? {
             Regime::Trapped(trap) => Some(trap),
             Regime::Critical | Regime::Drains { .. } => None,
+        })
+    }
+
+    /// The trapped state at a rate, for a question that only a trap has (`what`, for the error).
+    ///
+    /// # Errors
+    /// The rate is not positive, or at or below capacity.
+    pub fn trap_at(&self, what: &'static str, lambda_per_s: f64) -> Result<Trap, ModelError> {
+        self.trap(lambda_per_s)?.ok_or_else(|| ModelError::NoTrap {
+            what,
+            rho: self.model_f.rho(lambda_per_s),
+            lambda_miss_per_s: self.model_f.lambda_miss_per_s(),
         })
     }
 

@@ -4,6 +4,8 @@
 //! Pure functions of measured values. Thresholds are arguments; the paper's are in
 //! [`FillRule::paper`].
 
+use super::rescue::gate_drain_s;
+
 /// How a registration is filled from a cell's calibration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FillRule {
@@ -74,7 +76,8 @@ pub enum Incomplete {
     },
 }
 
-/// A cap chosen from a measured curve.
+/// The *cap* of a registration: the number of sessions that a gate admits, chosen from a
+/// measured curve (App. E.4).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cap {
     /// The cap, in sessions.
@@ -139,11 +142,11 @@ pub fn cap(curve: &[(u64, f64)], rule: &FillRule) -> Option<Cap> {
     Some(Cap { sessions, mu_per_s, peak_sessions, peak_mu_per_s, ambiguous })
 }
 
-/// b / (mu(cap) - lambda): how long the cap takes to drain the burst, in seconds. `None`
+/// b / (mu(cap) - lambda), the registered drain: how long the cap takes to drain the burst, in seconds. `None`
 /// when it never does.
 pub fn predicted_drain_s(mu_at_cap_per_s: f64, lambda_per_s: f64, rule: &FillRule) -> Option<f64> {
-    let surplus = mu_at_cap_per_s - lambda_per_s;
-    (surplus > 0.0).then(|| rule.burst_sessions / surplus)
+    // Above the cap stands the whole burst.
+    gate_drain_s(rule.burst_sessions, 0.0, mu_at_cap_per_s, lambda_per_s)
 }
 
 /// The largest multiple of lambda_ref at which the predicted drain fits the limit.

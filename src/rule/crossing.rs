@@ -1,17 +1,7 @@
-//! Where the closed curve's hit fraction crosses one half, and readings of it: Lu et
-//! al.'s hit curve of working set over cache (D4, Table 20) and the test of the
-//! tool-call term (App. E.9). Made after the outcome.
-
-/// The population at which the hit fraction first falls through `level`, by linear
-/// interpolation between measured populations; `None` if it never does.
-pub fn crossing(points: &[(f64, f64)], level: f64) -> Option<f64> {
-    let mut points = points.to_vec();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    points.windows(2).find(|w| w[0].1 >= level && w[1].1 < level).map(|w| {
-        let ((n0, h0), (n1, h1)) = (w[0], w[1]);
-        n0 + (n1 - n0) * (h0 - level) / (h0 - h1)
-    })
-}
+//! Readings of where the closed curve's hit fraction crosses one half
+//! ([`crate::measure::closed_curve::half_hit_crossing`]): Lu et al.'s hit curve of working set
+//! over cache (D4, Table 20) and the test of the tool-call term (App. E.9). Made after the
+//! outcome.
 
 /// Lu et al.'s reading: the crossing lies at one ratio of working set to cache
 /// everywhere, so on another pool at `ratio` M / E_bar sessions.
@@ -39,14 +29,6 @@ pub fn tool_term_margin(crossing: f64, pool_term: f64, onset: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_native_crossing_is_the_published_one_by_linear_interpolation() {
-        let native = [(64.0, 0.925), (80.0, 0.92), (96.0, 0.42), (128.0, 0.007)];
-        assert_eq!(format!("{:.1}", crossing(&native, 0.5).unwrap()), "93.4");
-        assert_eq!(crossing(&native[..2], 0.5), None);
-        assert_eq!(crossing(&[(10.0, 0.5), (20.0, 0.0)], 0.5), Some(10.0));
-    }
 
     /// Pool, measured, Lu et al.'s reading, our frozen crossing.
     type Line = (f64, f64, f64, f64);

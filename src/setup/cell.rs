@@ -47,6 +47,11 @@ pub struct Cell {
     pub all_miss_tokens_per_s: Option<f64>,
     /// What an iteration or a turn costs.
     pub costs: Costs,
+    /// What an iteration costs, beside `costs` per turn: with them the entry model (curve,
+    /// rescuing caps) answers for a cell whose all-miss turns were calibrated. Model F keeps
+    /// to `costs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iteration_costs: Option<IterationParts>,
     /// How the costs' speed relates to this cell.
     #[serde(default)]
     pub speed: Speed,
@@ -124,6 +129,46 @@ pub enum Costs {
     },
 }
 
+/// The parts of an iteration's cost (App. E.9), as in [`Costs::Iteration`]. A part that is
+/// not told apart from the others is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IterationParts {
+    /// a: fixed part of an iteration, s.
+    pub a_s: f64,
+    /// f0: floor of the token part, s.
+    #[serde(default)]
+    pub f0_s: f64,
+    /// b: per token, s.
+    pub b_s_per_token: f64,
+    /// c_p: per causal pair of prefill attention, s.
+    #[serde(default)]
+    pub c_p_s_per_pair: f64,
+    /// c_d: decode attention over 8192 tokens of context, s.
+    #[serde(default)]
+    pub c_d_s: f64,
+}
+
+impl IterationParts {
+    /// As a cell's only costs.
+    pub fn costs(self) -> Costs {
+        let Self { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } = self;
+        Costs::Iteration { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s }
+    }
+
+    /// `name` is the field that holds them, for the error.
+    fn check(&self, name: &str) -> Result<(), String> {
+        positive(&format!("{name}.a_s"), self.a_s)?;
+        positive(&format!("{name}.b_s_per_token"), self.b_s_per_token)?;
+        let may_be_zero =
+            [("f0_s", self.f0_s), ("c_p_s_per_pair", self.c_p_s_per_pair), ("c_d_s", self.c_d_s)];
+        match may_be_zero.into_iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite())) {
+            Some((part, x)) => Err(format!("{name}.{part}: expected at least 0, found {x}")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The speed factor that divides every cost (App. E.9).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case", deny_unknown_fields)]
@@ -161,13 +206,6 @@ impl Cell {
     /// # Errors
     /// One sentence naming the field and what was expected.
     pub fn check(&self) -> Result<(), String> {
-        let positive = |name: &str, x: f64| {
-            if x > 0.0 {
-                Ok(())
-            } else {
-                Err(format!("{name}: expected a positive number, found {x}"))
-            }
-        };
         for (name, count) in [
             ("pool_tokens", self.pool_tokens),
             ("block_tokens", self.block_tokens),
@@ -184,15 +222,9 @@ impl Cell {
             positive("all_miss_tokens_per_s", rate)?;
         }
         match self.costs {
-            Costs::Iteration { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } => {
-                positive("costs.a_s", a_s)?;
-                positive("costs.b_s_per_token", b_s_per_token)?;
-                for (name, x) in
-                    [("f0_s", f0_s), ("c_p_s_per_pair", c_p_s_per_pair), ("c_d_s", c_d_s)]
-                {
-                    if x < 0.0 {
-                        return Err(format!("costs.{name}: expected at least 0, found {x}"));
-                    }
+            Costs::Iteration { .. } => {
+                if self.iteration_costs.is_some() {
+                    return Err("iteration_costs: expected only beside costs per turn".into());
                 }
             }
             Costs::PerTurn { fixed_s, per_token_s } => {
@@ -202,6 +234,10 @@ impl Cell {
                     );
                 }
             }
+        }
+        if let Some(parts) = self.iteration_parts() {
+            let per_turn = self.iteration_costs.is_some();
+            parts.check(if per_turn { "iteration_costs" } else { "costs" })?;
         }
         match self.speed {
             Speed::Own => Ok(()),
@@ -213,5 +249,24 @@ impl Cell {
                 positive("speed.population", population)
             }
         }
+    }
+
+    /// What an iteration costs, before the speed factor; `None` where only turns' costs are
+    /// known.
+    pub fn iteration_parts(&self) -> Option<IterationParts> {
+        match self.costs {
+            Costs::Iteration { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } => {
+                Some(IterationParts { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s })
+            }
+            Costs::PerTurn { .. } => self.iteration_costs,
+        }
+    }
+}
+
+fn positive(name: &str, x: f64) -> Result<(), String> {
+    if x > 0.0 && x.is_finite() {
+        Ok(())
+    } else {
+        Err(format!("{name}: expected a positive number, found {x}"))
     }
 }

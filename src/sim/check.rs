@@ -187,6 +187,7 @@ mod tests {
                 c_p_s_per_pair: 2e-9,
                 c_d_s: 3e-4,
             },
+            iteration_costs: None,
             speed: Speed::Own,
             sources: BTreeMap::new(),
         }

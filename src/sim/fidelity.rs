@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::{RunSpec, SimError, simulate};
+use crate::measure::closed_curve::crossing;
 use crate::setup::protocol::WarmUp;
 use crate::setup::{Cell, ConfigError, Configs, Protocol, Workload};
 pub use config::{Band, Fidelity, Reduction, RowSpec, RunSet};
@@ -241,7 +242,9 @@ fn reduce(reduction: Reduction, sets: &[Vec<f64>], populations: &[f64]) -> Vec<f
             range(&sets.concat()).map_or(Vec::new(), |(least, greatest)| vec![least, greatest])
         }
         Reduction::Crossing { level } => {
-            means.and_then(|means| crossing(populations, &means, level)).into_iter().collect()
+            let curve =
+                |means: Vec<f64>| populations.iter().copied().zip(means).collect::<Vec<_>>();
+            means.and_then(|means| crossing(&curve(means), level)).into_iter().collect()
         }
         Reduction::LastOverPeak {} => means
             .and_then(|means| {
@@ -261,14 +264,6 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     let greatest = values.iter().copied().max_by(f64::total_cmp)?;
     Some((least, greatest))
-}
-
-/// Where a curve, linear between its points, first falls through `level`.
-fn crossing(xs: &[f64], ys: &[f64], level: f64) -> Option<f64> {
-    xs.windows(2)
-        .zip(ys.windows(2))
-        .find(|(_, y)| y[0] >= level && y[1] < level)
-        .map(|(x, y)| x[0] + (y[0] - level) / (y[0] - y[1]) * (x[1] - x[0]))
 }
 
 #[cfg(test)]

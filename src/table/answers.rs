@@ -1,6 +1,7 @@
 //! The theory's answers about one cell at one load, as tables of facts: what a trapped
-//! engine will look like, what a cut or a stop does, which caps rescue, the curve.
+//! engine will look like, what a cut or a stop does, which caps rescue, the curve, a burst.
 
+pub mod burst;
 pub mod curve;
 pub mod drain;
 pub mod rescue;
@@ -31,4 +32,58 @@ fn columns(names: &[(&'static str, &'static str)]) -> Vec<Column> {
 
 fn rows(cells: impl Iterator<Item = Vec<Cell>>) -> Vec<Row> {
     cells.map(|cells| Row { key: cells[0].print(), cells, sources: Vec::new() }).collect()
+}
+
+/// Significant figures that a small quantity keeps.
+const FIGURES: i32 = 3;
+/// Digits after the point that are ever printed: beyond them a double holds none.
+const MOST_DIGITS: i32 = 17;
+
+/// A number with `digits` after the point, or as many as it takes to show three of its
+/// figures: growth just above capacity is small, not 0.
+fn significant(x: f64, digits: usize) -> Cell {
+    Cell::Number(x, digits_for(x, digits))
+}
+
+/// A ratio near 1, with as many digits as its distance from 1 takes.
+fn near_one(x: f64, digits: usize) -> Cell {
+    Cell::Number(x, digits_for(x - 1.0, digits))
+}
+
+fn digits_for(x: f64, digits: usize) -> usize {
+    if x == 0.0 || !x.is_finite() {
+        return digits;
+    }
+    let needed = FIGURES - 1 - libm::floor(libm::log10(x.abs())) as i32;
+    digits.max(needed.clamp(0, MOST_DIGITS) as usize)
+}
+
+/// A time span in words: seconds, minutes or hours, whichever reads best.
+fn about(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_number_keeps_three_figures_and_a_large_one_its_digits() {
+        assert_eq!(significant(0.030_16, 5).print(), "0.03016");
+        assert_eq!(significant(1.234_567e-8, 5).print(), "0.0000000123");
+        assert_eq!(significant(-1.234_567e-8, 5).print(), "-0.0000000123");
+        assert_eq!(significant(109.2, 0).print(), "109");
+        assert_eq!(significant(0.0, 2).print(), "0.00");
+        assert_eq!(near_one(1.643, 4).print(), "1.6430");
+        assert_eq!(near_one(1.0 + 1e-7, 4).print(), "1.000000100");
+    }
+
+    #[test]
+    fn a_time_span_is_told_in_the_unit_that_reads_best() {
+        assert_eq!([about(90.0), about(2400.0), about(9000.0)], ["90 s", "40 min", "2.5 h"]);
+    }
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::ScoredRun;
+use crate::measure::closed_curve::{by_population, half_hit_crossing, mean};
 use crate::measure::{WindowMeasures, stats};
-use crate::rule::crossing;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 
@@ -79,7 +79,7 @@ pub fn half_hit_crossings(runs: &[ScoredRun], configs: &Configs) -> Vec<HalfHit>
         Some(HalfHit {
             cell: (*cell).to_owned(),
             source,
-            sessions: crossing::crossing(&curve, 0.5)?,
+            sessions: half_hit_crossing(&curve)?,
             sources: closed.iter().flat_map(|run| run.sources.clone()).collect(),
         })
     };
@@ -142,7 +142,7 @@ fn row(
     let crossing_of = |of: &dyn Fn(&Point) -> Option<f64>| {
         let curve: Vec<(f64, f64)> =
             points.iter().filter_map(|(n, p)| Some((*n as f64, of(p)?))).collect();
-        crossing::crossing(&curve, 0.5)
+        half_hit_crossing(&curve)
     };
     let (peak_n, peak) =
         points.iter().max_by(|a, b| a.1.turns_based_per_s.total_cmp(&b.1.turns_based_per_s))?;
@@ -180,25 +180,16 @@ fn row(
 
 /// A curve by population, each the mean over its runs.
 fn points(closed: &[&ScoredRun], mean_turns: f64) -> BTreeMap<u64, Point> {
-    let mut by_population: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
-    for run in closed {
-        if let Some((n, window)) = run.meta.population.zip(run.measures.window.as_ref()) {
-            by_population.entry(n).or_default().push(window);
-        }
-    }
-    by_population.iter().map(|(n, windows)| (*n, point(windows, mean_turns))).collect()
+    let runs = closed.iter().map(|run| (run.meta.population, run.measures.window.as_ref()));
+    by_population(runs).iter().map(|(n, windows)| (*n, point(windows, mean_turns))).collect()
 }
 
 /// One population: means over its runs.
 fn point(windows: &[&WindowMeasures], mean_turns: f64) -> Point {
-    let mean = |of: &dyn Fn(&WindowMeasures) -> Option<f64>| {
-        let values: Option<Vec<f64>> = windows.iter().map(|w| of(w)).collect();
-        values.and_then(|v| stats::mean(&v))
-    };
     Point {
-        turns_based_per_s: mean(&|w| Some(w.turns_per_s / mean_turns)).unwrap_or(f64::NAN),
-        completed_per_s: mean(&|w| Some(w.completions_per_s)).unwrap_or(f64::NAN),
-        hits: mean(&|w| w.hits.value()),
-        token_hits: mean(&|w| w.token_hit_fraction),
+        turns_based_per_s: mean(windows, |w| Some(w.turns_per_s / mean_turns)).unwrap_or(f64::NAN),
+        completed_per_s: mean(windows, |w| Some(w.completions_per_s)).unwrap_or(f64::NAN),
+        hits: mean(windows, |w| w.hits.value()),
+        token_hits: mean(windows, |w| w.token_hit_fraction),
     }
 }

@@ -1,9 +1,8 @@
 //! A cell's measured closed-population curve: completions by population, from its closed runs.
 
-use std::collections::BTreeMap;
-
 use crate::analysis::ScoredRun;
-use crate::measure::stats;
+use crate::measure::closed_curve::{by_population, mean};
+use crate::model::rescue::gate_drain_s;
 
 /// Completions of a closed population, sessions/s, linear between the populations that were
 /// run and from 0 at none (App. E.4).
@@ -14,18 +13,14 @@ impl MeasuredCurve {
     /// The curve of a cell from runs of one source; repeated populations give their mean.
     /// `None` without a closed run.
     pub fn of(runs: &[ScoredRun], cell: &str, source: &str) -> Option<Self> {
-        let mut by_population: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         let closed = runs.iter().filter(|r| {
             r.meta.arm == "closed" && r.meta.cell == cell && r.meta.source.word() == source
         });
-        for run in closed {
-            if let Some((n, window)) = run.meta.population.zip(run.measures.window.as_ref()) {
-                by_population.entry(n).or_default().push(window.completions_per_s);
-            }
-        }
-        let measured: Vec<(f64, f64)> = by_population
+        let windows =
+            by_population(closed.map(|run| (run.meta.population, run.measures.window.as_ref())));
+        let measured: Vec<(f64, f64)> = windows
             .into_iter()
-            .filter_map(|(n, rates)| Some((n as f64, stats::mean(&rates)?)))
+            .filter_map(|(n, at)| Some((n as f64, mean(&at, |w| Some(w.completions_per_s))?)))
             .collect();
         (!measured.is_empty()).then(|| Self::through(measured))
     }
@@ -59,9 +54,8 @@ impl MeasuredCurve {
     /// How long a cap takes to drain `burst` sessions that join the good state, s:
     /// (n_1 + b - c) / (mu(c) - lambda) (App. E.4). `None` where the curve does not say.
     pub fn gate_drain_s(&self, burst: f64, cap: f64, lambda_per_s: f64) -> Option<f64> {
-        let surplus = self.mu_per_s(cap)? - lambda_per_s;
-        let waiting = self.good_state(lambda_per_s)? + burst - cap;
-        (surplus > 0.0).then(|| waiting.max(0.0) / surplus)
+        let present = self.good_state(lambda_per_s)? + burst;
+        gate_drain_s(present, cap, self.mu_per_s(cap)?, lambda_per_s)
     }
 }
 

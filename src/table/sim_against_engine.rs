@@ -2,6 +2,7 @@
 
 use crate::analysis::replay::{Replay, ReplayError, Replayed};
 use crate::measure::RunMeasures;
+use crate::measure::closed_curve::half_hit_crossing;
 
 use super::{Cell, Column, Row, Table};
 
@@ -17,9 +18,6 @@ const COLUMNS: &[Column] = &[
     Column::new("predicted", ""),
     Column::new("predicted_over_measured", ""),
 ];
-
-/// A hit fraction of half: where the closed curve tips.
-const HALF: f64 = 0.5;
 
 /// The table: the costs that were fitted, then a row per run and quantity, then
 /// what the closed runs say together.
@@ -163,7 +161,7 @@ fn of_curve(replay: &Replay) -> Vec<Row> {
         };
         [side(false), side(true)]
     };
-    let hits = curve(&|m| m.window.as_ref()?.hits.value()).map(|points| crossing(&points));
+    let hits = curve(&|m| m.window.as_ref()?.hits.value()).map(|points| half_hit_crossing(&points));
     let peaks = curve(&|m| Some(m.window.as_ref()?.turns_per_s))
         .map(|points| points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(n, _)| n));
     let sources: Vec<_> = closed.iter().flat_map(|(_, run, _)| run.sources.clone()).collect();
@@ -179,12 +177,4 @@ fn of_curve(replay: &Replay) -> Vec<Row> {
             Row { sources: all.cloned().collect(), ..row }
         })
         .collect()
-}
-
-/// Where a curve, linear between its points, first falls through one half.
-fn crossing(points: &[(f64, f64)]) -> Option<f64> {
-    points
-        .windows(2)
-        .find(|p| p[0].1 >= HALF && p[1].1 < HALF)
-        .map(|p| p[0].0 + (p[0].1 - HALF) / (p[0].1 - p[1].1) * (p[1].0 - p[0].0))
 }

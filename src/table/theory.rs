@@ -296,7 +296,7 @@ pub fn crossings(theories: &[&Theory]) -> Result<Table, ModelError> {
         let capacity = curve.model().pool_tokens() / theory.means.mean_footprint_tokens();
         let cells = vec![
             Cell::text(&theory.cell.name),
-            Cell::optional(curve.hit_crossing(0.5).map(|s| s.population), 1),
+            Cell::optional(curve.half_hit_crossing().map(|s| s.population), 1),
             Cell::Number(onset.population(), 2),
             Cell::Number(onset.tool_part, 2),
             Cell::Number(onset.pool_part, 2),

@@ -17,6 +17,9 @@ fn the_committed_cell_is_what_its_run_gives() {
     let text = stdout(&output);
     assert!(text.contains("7683 tokens/s, 6.873 turns/s, mean prompt 1118 tokens"), "{text}");
     assert!(text.contains("0.4656 by turns"), "{text}");
+    // The replays' fit (sim_against_engine: 12.85 ms per iteration), and what it leaves open.
+    assert!(text.contains("An iteration costs 12.85 ms + 119.68 us per token"), "{text}");
+    assert!(text.contains("not told, and left 0: f0_s, c_p_s_per_pair, c_d_s"), "{text}");
     // Its turns are longer than the workload's: the two rates are 6.8 % apart.
     let warning = "0.4656 by turns and 0.4972 by tokens, 7 % apart";
     assert!(stderr(&output).contains(warning), "{}", stderr(&output));
@@ -89,6 +92,19 @@ fn another_calibration_is_not_written_over_the_first() {
     assert_eq!(fs::read(project.path(CELL)).unwrap(), before);
     project.trapcheck(&["calibrate", "--force", other]).assert().success();
     assert_ne!(fs::read(project.path(CELL)).unwrap(), before);
+}
+
+#[test]
+fn separate_batching_leaves_the_iterations_untold_and_says_what_to_give() {
+    let project = Project::copy();
+    let cell = fs::read_to_string(project.path(CELL)).unwrap();
+    fs::write(project.path(CELL), cell.replace("batching: mixed", "batching: separate")).unwrap();
+    let output = project.trapcheck(&["calibrate", "--dry-run", E0A]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("do not share iterations (batching: separate)"), "{text}");
+    assert!(text.contains("--a-s and --b-s-per-token"), "{text}");
+    assert!(!text.contains("iteration_costs"), "{text}");
 }
 
 #[test]

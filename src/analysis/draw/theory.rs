@@ -81,7 +81,9 @@ fn predicted_cell(theory: &Theory, runs: &[RunPoint]) -> Result<PredictedCell, M
     let start = FROM_ONSET * onset;
     let at = |i: usize| start + (end - start) * i as f64 / STEPS as f64;
     let fluid = (0..=STEPS).map(|i| (at(i), curve.mu_per_s(at(i)))).collect();
-    let whole = (start.ceil() as u32..=end.ceil() as u32).map(f64::from);
+    let (first, last) = (start.ceil() as u32, end.ceil() as u32);
+    let step = ((last - first) as usize).div_ceil(2 * STEPS).max(1);
+    let whole = (first..=last).step_by(step).map(f64::from);
     let h1 = whole
         .map(|n| h1::averaged_mu_per_s(curve.model(), cv2, n).map(|mu| (n, mu)))
         .collect::<Result<_, _>>()?;

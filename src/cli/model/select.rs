@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 
 use crate::model::Theory;
+use crate::model::theory::FROM_EMPTY_S;
 use crate::nearest::unknown;
-use crate::setup::cell::Engine;
+use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
 use crate::setup::{
     Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
@@ -37,6 +39,59 @@ pub struct Which {
     /// Cost per prompt token of a turn that misses, us
     #[arg(long, value_name = "US", requires = "fixed_s", help_heading = "Cell by flags")]
     per_token_us: Option<f64>,
+    /// a: fixed part of an iteration, s (iteration costs as a cell file names them, App. E.9; they
+    /// take --fixed-s's place)
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with = "fixed_s",
+        help_heading = "Cell by flags"
+    )]
+    a_s: Option<f64>,
+    /// f0: floor of an iteration's token part, s
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with = "fixed_s",
+        help_heading = "Cell by flags"
+    )]
+    f0_s: Option<f64>,
+    /// b: per token of an iteration, s
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with = "fixed_s",
+        help_heading = "Cell by flags"
+    )]
+    b_s_per_token: Option<f64>,
+    /// c_p: per causal pair of prefill attention, s
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with = "fixed_s",
+        help_heading = "Cell by flags"
+    )]
+    c_p_s_per_pair: Option<f64>,
+    /// c_d: decode attention over 8192 tokens of context, s
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        conflicts_with = "fixed_s",
+        help_heading = "Cell by flags"
+    )]
+    c_d_s: Option<f64>,
+    /// How prefill and decode share an iteration
+    #[arg(long, value_enum, help_heading = "Cell by flags")]
+    batching: Option<BatchingArg>,
+    /// Prompt tokens that one iteration may prefill
+    #[arg(long, value_name = "TOKENS", help_heading = "Cell by flags")]
+    chunk_tokens: Option<u64>,
+    /// Tokens per KV block
+    #[arg(long, value_name = "TOKENS", help_heading = "Cell by flags")]
+    block_tokens: Option<u64>,
+    /// Requests that may run at once
+    #[arg(long, value_name = "REQUESTS", help_heading = "Cell by flags")]
+    max_running: Option<u64>,
     /// Mean of the geometric number of turns, before truncation
     #[arg(long, value_name = "TURNS", help_heading = "Workload by flags")]
     mean_turns: Option<f64>,
@@ -58,6 +113,14 @@ pub struct Which {
     /// Constant added to every tool call, s
     #[arg(long, value_name = "SECONDS", help_heading = "Workload by flags")]
     tool_delay_s: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BatchingArg {
+    /// Prefill iterations and decode iterations alternate (SGLang)
+    Separate,
+    /// One iteration carries both (vLLM)
+    Mixed,
 }
 
 /// The arrival rate, in one of three units.
@@ -94,17 +157,21 @@ impl Load {
 impl Which {
     /// The chosen cell, solved.
     pub fn theory(&self) -> anyhow::Result<Theory> {
-        let (mut cell, mut workload, paired) = match &self.cell {
+        let (mut cell, mut workload, paired, from_empty_s) = match &self.cell {
             Some(name) => self.named(name)?,
-            None => (self.cell_by_flags()?, self.workload_by_flags()?, Paired::PAPER),
+            None => {
+                let (cell, workload) = (self.cell_by_flags()?, self.workload_by_flags()?);
+                (cell, workload, Paired::PAPER, FROM_EMPTY_S)
+            }
         };
-        self.change_cell(&mut cell);
+        self.change_cell(&mut cell)?;
         self.change_workload(&mut workload)?;
         cell.check().map_err(|message| anyhow::anyhow!("cell: {message}"))?;
         workload.check().map_err(|message| anyhow::anyhow!("workload: {message}"))?;
         let mut theory = Theory::of(&cell, &workload)
             .with_context(|| format!("cell {}", cell.name))?
             .under(paired);
+        theory.from_empty_s = from_empty_s;
         if self.cell.is_none() && self.lambda_ref.is_none() {
             // Nothing was measured: rates are multiples of the model's own capacity.
             theory.cell.lambda_ref_per_s = theory.model_f.lambda_miss_per_s();
@@ -112,7 +179,7 @@ impl Which {
         Ok(theory)
     }
 
-    fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired)> {
+    fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired, f64)> {
         let configs = Configs::load(&self.configs)?;
         let known = configs.cells.keys().map(String::as_str);
         let cell = configs
@@ -121,14 +188,23 @@ impl Which {
             .with_context(|| unknown("cell", name, "configs/cells", known))?;
         let workload = configs.workloads.get(&cell.workload);
         let workload = workload.with_context(|| format!("no workload {}", cell.workload))?;
-        let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);
-        Ok((cell.clone(), workload.clone(), paired))
+        let (paired, from_empty_s) = configs
+            .protocols
+            .get(&cell.protocol)
+            .map_or((Paired::PAPER, FROM_EMPTY_S), |p| (p.paired, p.e0b.horizon_s));
+        Ok((cell.clone(), workload.clone(), paired, from_empty_s))
     }
 
     fn cell_by_flags(&self) -> anyhow::Result<Cell> {
-        let (Some(fixed_s), Some(per_token_us)) = (self.fixed_s, self.per_token_us) else {
-            bail!("give --cell NAME, or a cell by --fixed-s and --per-token-us");
+        let Some(costs) = self.costs(None)? else {
+            bail!(
+                "give --cell NAME, or a cell by --fixed-s and --per-token-us, or by iteration costs \
+                 (--a-s, --b-s-per-token) and --pool"
+            );
         };
+        if self.pool.is_none() && matches!(costs, Costs::Iteration { .. }) {
+            bail!("iteration costs need the KV pool: give --pool TOKENS");
+        }
         Ok(Cell {
             name: "flags".into(),
             workload: "flags".into(),
@@ -136,7 +212,8 @@ impl Which {
             engine: Engine { name: "unknown".into(), version: "unknown".into() },
             model: "unknown".into(),
             gpu: "unknown".into(),
-            pool_tokens: self.pool.unwrap_or(1),
+            // Costs per turn do not depend on the pool, which may then be left open.
+            pool_tokens: self.pool.unwrap_or(u64::MAX),
             block_tokens: 1,
             scheduling: Scheduling::Fcfs,
             batching: Batching::Separate,
@@ -144,7 +221,8 @@ impl Which {
             max_running: 256,
             lambda_ref_per_s: self.lambda_ref.unwrap_or(1.0),
             all_miss_tokens_per_s: None,
-            costs: Costs::PerTurn { fixed_s, per_token_s: per_token_us * 1e-6 },
+            costs,
+            iteration_costs: None,
             speed: Speed::Own,
             sources: BTreeMap::new(),
         })
@@ -167,16 +245,50 @@ impl Which {
         })
     }
 
-    fn change_cell(&self, cell: &mut Cell) {
+    fn change_cell(&self, cell: &mut Cell) -> anyhow::Result<()> {
         cell.pool_tokens = self.pool.unwrap_or(cell.pool_tokens);
+        cell.chunk_tokens = self.chunk_tokens.unwrap_or(cell.chunk_tokens);
+        cell.block_tokens = self.block_tokens.unwrap_or(cell.block_tokens);
+        cell.max_running = self.max_running.unwrap_or(cell.max_running);
         cell.lambda_ref_per_s = self.lambda_ref.unwrap_or(cell.lambda_ref_per_s);
+        match self.batching {
+            Some(BatchingArg::Separate) => cell.batching = Batching::Separate,
+            Some(BatchingArg::Mixed) => cell.batching = Batching::Mixed,
+            None => {}
+        }
+        if let Some(costs) = self.costs(cell.iteration_parts())? {
+            if matches!(costs, Costs::PerTurn { .. }) {
+                cell.speed = Speed::Own;
+            }
+            cell.costs = costs;
+            cell.iteration_costs = None;
+        }
         if let Some(factor) = self.speed {
             cell.speed = Speed::Factor { factor };
         }
+        Ok(())
+    }
+
+    /// The costs that the flags give: per turn, or an iteration's, of which those not given
+    /// stay the cell's `own`. `None` without a flag for them.
+    fn costs(&self, own: Option<IterationParts>) -> anyhow::Result<Option<Costs>> {
         if let (Some(fixed_s), Some(per_token_us)) = (self.fixed_s, self.per_token_us) {
-            cell.costs = Costs::PerTurn { fixed_s, per_token_s: per_token_us * 1e-6 };
-            cell.speed = self.speed.map_or(Speed::Own, |factor| Speed::Factor { factor });
+            return Ok(Some(Costs::PerTurn { fixed_s, per_token_s: per_token_us * 1e-6 }));
         }
+        let given = [self.a_s, self.f0_s, self.b_s_per_token, self.c_p_s_per_pair, self.c_d_s];
+        if given.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let needed = "iteration costs need at least --a-s and --b-s-per-token";
+        let own_part = |part: fn(IterationParts) -> f64| own.map(part);
+        let parts = IterationParts {
+            a_s: self.a_s.or(own_part(|p| p.a_s)).context(needed)?,
+            f0_s: self.f0_s.or(own_part(|p| p.f0_s)).unwrap_or(0.0),
+            b_s_per_token: self.b_s_per_token.or(own_part(|p| p.b_s_per_token)).context(needed)?,
+            c_p_s_per_pair: self.c_p_s_per_pair.or(own_part(|p| p.c_p_s_per_pair)).unwrap_or(0.0),
+            c_d_s: self.c_d_s.or(own_part(|p| p.c_d_s)).unwrap_or(0.0),
+        };
+        Ok(Some(parts.costs()))
     }
 
     fn change_workload(&self, workload: &mut Workload) -> anyhow::Result<()> {

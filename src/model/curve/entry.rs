@@ -3,7 +3,7 @@
 
 use crate::model::cost::{IterationCosts, Running, Server, speed};
 use crate::model::session::{SessionMeans, TurnProfile};
-use crate::model::{ModelError, positive};
+use crate::model::{ModelError, pool, positive};
 use crate::setup::{Cell, ToolTime, Workload};
 
 /// The entry model of one cell and workload.
@@ -18,7 +18,7 @@ pub struct EntryModel {
     onset: Onset,
 }
 
-/// Where the all-miss branch begins (Prop. 3, Eq. (5)).
+/// The *onset* of the all-miss branch: where it begins (Prop. 3, Eq. (5)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Onset {
     /// nu_b, the turn rate at which running turns fill the pool, in turns/s.
@@ -56,9 +56,14 @@ impl EntryModel {
     /// Builds the model of a cell.
     ///
     /// # Errors
-    /// A cell with costs per turn, a speed that cannot be fitted, or a pool that no rate fills.
+    /// A cell with costs per turn only, a speed that cannot be fitted, or a pool that a turn
+    /// does not fit or that does not bind ([`pool`]).
     pub fn new(cell: &Cell, workload: &Workload) -> Result<Self, ModelError> {
-        Self::serving(&TurnProfile::fresh(&SessionMeans::of(workload)), cell, workload)
+        let means = SessionMeans::of(workload);
+        pool::holds_every_turn(cell.pool_tokens, &means)?;
+        let model = Self::serving(&TurnProfile::fresh(&means), cell, workload)?;
+        pool::binds(cell, &model.server)?;
+        Ok(model)
     }
 
     /// The model of a cell whose sessions have a given profile of turns.

@@ -1,5 +1,5 @@
 //! Populations over time in the quasi-static reading n' = lambda - mu(n) (Eq. (2)): a tool
-//! slowdown (TOOLSLOW) and the drain of a gate. Not quantitative in congestion (App. E.4).
+//! slowdown (TOOLSLOW). Not quantitative in congestion (App. E.4).
 
 use crate::model::ModelError;
 use crate::model::numeric::root_between;
@@ -64,16 +64,4 @@ pub fn largest_delay_s(model: &EntryModel, lambda_per_s: f64) -> Result<Option<f
         }
     }
     Ok(root_between(0.0, high, |d| margin(d).unwrap_or(f64::NAN)))
-}
-
-/// How long a cap takes to empty its gate, (n_present - cap) / (mu(cap) - lambda), in seconds
-/// (App. E.4). `None` when the cap does not serve the load.
-pub fn gate_drain_s(
-    present: f64,
-    cap: f64,
-    mu_at_cap_per_s: f64,
-    lambda_per_s: f64,
-) -> Option<f64> {
-    let surplus = mu_at_cap_per_s - lambda_per_s;
-    (surplus > 0.0).then(|| (present - cap).max(0.0) / surplus)
 }

@@ -50,6 +50,7 @@ fn cell(batching: Batching, pool_tokens: u64, speed: f64) -> Cell {
             c_p_s_per_pair: 2.24e-9,
             c_d_s: 0.31e-3,
         },
+        iteration_costs: None,
         speed: Speed::Factor { factor: speed },
         sources: BTreeMap::new(),
     }

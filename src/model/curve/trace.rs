@@ -14,6 +14,10 @@ const SHORTEST_AGE: f64 = 1e-8;
 /// How much denser the middle is than the ends.
 const STRETCH: f64 = 3.0;
 
+/// A fold narrower than this share of the population is rounding: near its capacity a server
+/// with a large pool knows its own population no better.
+const LEAST_FOLD: f64 = 1e-6;
+
 /// The traced curve. States run from an empty engine (R = infinity) to the onset n_b (R = 0).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -152,11 +156,11 @@ impl Curve {
         self.first_crossing(up, |s| s.mu_per_s - lambda_per_s)
     }
 
-    /// n_1/2, where the share of turns that hit, (1 - 1/E\[T\]) h, falls to `share` (Table 20:
-    /// one half). `None` when it starts below.
-    pub fn hit_crossing(&self, share: f64) -> Option<State> {
+    /// The *predicted half-hit crossing* n_1/2: where the share of turns that hit, (1 - 1/E\[T\]) h, falls
+    /// to one half (Table 20). `None` when it starts below.
+    pub fn half_hit_crossing(&self) -> Option<State> {
         let followup_share = self.model.followup_share();
-        self.first_crossing(0, |s| followup_share * s.hit_probability - share)
+        self.first_crossing(0, |s| followup_share * s.hit_probability - 0.5)
     }
 
     /// Bands of populations with several states.
@@ -166,7 +170,7 @@ impl Curve {
         let mut bottom = f64::INFINITY;
         for state in &self.states {
             // Rounding near R = 0, where states accumulate at n_b, is no fold.
-            if state.population < top * (1.0 - 1e-9) {
+            if state.population < top * (1.0 - LEAST_FOLD) {
                 bottom = bottom.min(state.population);
             } else if bottom.is_finite() && state.population >= top {
                 folds.push(Fold { from_population: bottom, to_population: top });

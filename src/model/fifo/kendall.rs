@@ -46,6 +46,19 @@ pub fn emptying_probability(
     Ok(libm::exp(-lambda_per_s * survival * work_left_s))
 }
 
+/// Its decimal logarithm, for chances smaller than a double holds.
+///
+/// # Errors
+/// As [`survival_of_a_session`].
+pub fn log10_emptying_probability(
+    model: &ModelF,
+    lambda_per_s: f64,
+    work_left_s: f64,
+) -> Result<f64, ModelError> {
+    let survival = survival_of_a_session(model, lambda_per_s)?;
+    Ok(-lambda_per_s * survival * work_left_s / std::f64::consts::LN_10)
+}
+
 /// (P(T = m), W_m = c_1 + ... + c_m) for m = 1..=K.
 fn session_work(model: &ModelF) -> impl Iterator<Item = (f64, f64)> + '_ {
     let mut work = 0.0;

@@ -16,6 +16,10 @@ pub struct Transient {
     pub decay: f64,
 }
 
+/// The most turns whose roots are found: the eigenvalues take time as the cube of the number
+/// of turns, a minute or so here.
+const MOST_TURNS: usize = 1500;
+
 /// r and theta at a load above capacity.
 ///
 /// The Perron root is divided out first, in the scaled variable x / z, where the remaining
@@ -23,7 +27,8 @@ pub struct Transient {
 /// eigenvalues of their companion matrix.
 ///
 /// # Errors
-/// The eigenvalue iteration does not converge.
+/// The eigenvalue iteration does not converge, or the sessions have more turns than it can
+/// take on.
 pub fn transient(model: &ModelF, trap: &Trap) -> Result<Transient, ModelError> {
     let mut tails: Vec<f64> = Vec::with_capacity(model.survival.len());
     let mut power = trap.lambda_per_s;
@@ -37,6 +42,16 @@ pub fn transient(model: &ModelF, trap: &Trap) -> Result<Transient, ModelError> {
     let degree = tails.len() - 1;
     if degree == 0 {
         return Ok(Transient { modulus: 0.0, decay: 0.0 });
+    }
+    if degree >= MOST_TURNS {
+        return Err(ModelError::NoSolution {
+            what: "the transient's roots",
+            why: format!(
+                "sessions of up to {} turns have as many roots, and the time to find them grows as \
+                 the cube; expected at most {MOST_TURNS} turns",
+                degree + 1
+            ),
+        });
     }
     // x^K - sum b_k x^(K-k) = (x - 1)(x^(K-1) + B_2 x^(K-2) + ... + B_K), B_j = sum_{k >= j} b_k.
     let companion = DMatrix::from_fn(degree, degree, |row, column| match (row, column) {

@@ -257,3 +257,31 @@ fn bad_input_is_named() {
     assert!(message(&[1.0, 1.0], &[1.0, 0.0], 1.0).contains("must be positive"));
     assert!(message(&[1.0], &[0.9], 1.0).contains("P(T >= 1) must be 1"));
 }
+
+#[test]
+fn the_transient_shrinks_by_theta_per_generation() {
+    use crate::model::fluid::orbit::recursion;
+    // The standard workload's law with costs linear in the turn.
+    let survival: Vec<f64> = (0..60).map(|k| libm::pow(14.0 / 15.0, f64::from(k))).collect();
+    let costs: Vec<f64> = (0..60).map(|k| 0.3 + 0.06 * f64::from(k)).collect();
+    let model = ModelF::new(&costs, &survival).unwrap();
+    let trap = trapped(&model, 1.5);
+    let decay = transient(&model, &trap).unwrap().decay;
+    let gaps = recursion(&model, trap.lambda_per_s, &[1.0], 800);
+    let scaled: Vec<f64> =
+        gaps.iter().zip(0..).map(|(gap, n)| gap * libm::pow(trap.z, -f64::from(n))).collect();
+    let limit = scaled[799];
+    let largest =
+        |from: usize| scaled[from..from + 60].iter().map(|x| (x - limit).abs()).fold(0.0, f64::max);
+    let measured = libm::pow(largest(200) / largest(100), 0.01);
+    assert!((measured / decay - 1.0).abs() < 2e-3, "{measured} against {decay}");
+}
+
+#[test]
+fn more_roots_than_can_be_found_are_refused() {
+    let survival = vec![1.0; 2000];
+    let model = ModelF::new(&vec![1.0; 2000], &survival).unwrap();
+    let trap = trapped(&model, 1.5);
+    assert!(transient(&model, &trap).is_err());
+    assert!(trap.slope > 0.0);
+}

@@ -15,6 +15,10 @@ use super::trajectory::{Knot, Trajectory};
 /// fluid of the remaining time is summed instead of followed through ever shorter cycles.
 const LAST_CYCLES: f64 = 1e-3;
 
+/// The most numbers that the knots of a march may hold (a count per turn and knot), 160 MB. A
+/// registered run takes a thousandth of it; a queue that settles at rho = 1 never ends.
+const MOST_NUMBERS: usize = 20_000_000;
+
 /// What joined together: sessions by the turn they wait for, and their work.
 struct Batch {
     mass: Vec<f64>,
@@ -52,6 +56,14 @@ pub(super) fn march(
     march.join(pending.clone());
     march.note(0.0);
     while march.now_s < end_s {
+        if march.knots.len() * march.completed.len() > MOST_NUMBERS {
+            return Err(ModelError::TooManyCycles {
+                cycles: march.knots.len(),
+                reached_s: march.now_s,
+                end_s,
+                gap_s: march.gap_s(),
+            });
+        }
         match march.queue.pop_front() {
             None => march.stay_or_start(end_s)?,
             Some(batch) => {

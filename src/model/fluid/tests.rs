@@ -280,3 +280,14 @@ fn a_cohort_completes_turn_by_turn() {
     assert!(close(all, 100.0 * z * z, 1e-6));
     assert_eq!(completed_by_s(&fluid, &model, (900.0, 901.0), 0.9), None);
 }
+
+#[test]
+fn a_queue_that_settles_for_ever_is_refused_instead_of_filling_memory() {
+    let survival: Vec<f64> = (0..2000).map(|k| 1.0 / f64::from(k + 1)).collect();
+    let model = ModelF::new(&vec![0.1; 2000], &survival).unwrap();
+    let arrivals = Arrivals::constant(model.lambda_miss_per_s()).unwrap();
+    let start = Start::stationary(0.0, 50.0, &model);
+    let error = run(&model, &start, &arrivals, 1e12).unwrap_err();
+    assert!(matches!(error, ModelError::TooManyCycles { .. }), "{error}");
+    assert!(run(&model, &start, &arrivals, 1000.0).is_ok());
+}

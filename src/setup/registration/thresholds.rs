@@ -82,23 +82,9 @@ impl PairedThresholds {
 
 /// What is said of a name that there is not: all there are, and the one that was meant.
 fn unknown(name: &str) -> String {
-    let meant = most_like(name).map_or(String::new(), |meant| format!("; did you mean {meant}?"));
+    let meant = crate::nearest::nearest(name, PairedThresholds::NAMES)
+        .map_or(String::new(), |meant| format!("; did you mean {meant}?"));
     format!("no threshold {name}: there are {}{meant}", PairedThresholds::NAMES.join(", "))
-}
-
-/// The name that shares most pairs of letters with the one asked for, if that is half of them.
-fn most_like(asked: &str) -> Option<&'static str> {
-    let pairs = |word: &str| -> Vec<(char, char)> {
-        let letters: Vec<char> = word.to_lowercase().chars().collect();
-        letters.windows(2).map(|two| (two[0], two[1])).collect()
-    };
-    let asked = pairs(asked);
-    let shared = |name: &str| {
-        let known = pairs(name);
-        asked.iter().filter(|pair| known.contains(pair)).count()
-    };
-    let best = PairedThresholds::NAMES.into_iter().max_by_key(|name| shared(name))?;
-    (!asked.is_empty() && 2 * shared(best) >= asked.len()).then_some(best)
 }
 
 #[cfg(test)]

@@ -92,9 +92,11 @@ fn a_report_that_makes_no_sense_is_refused_with_its_row() {
 #[test]
 fn a_crossing_is_linear_between_the_points_around_the_level() {
     let xs = [16.0, 20.0, 24.0];
-    assert_eq!(crossing(&xs, &[0.9, 0.6, 0.2], 0.5), Some(21.0));
-    assert_eq!(crossing(&xs, &[0.9, 0.5, 0.0], 0.5), Some(20.0));
-    assert_eq!(crossing(&xs, &[0.4, 0.3, 0.2], 0.5), None);
+    let at =
+        |ys: &[f64]| crossing(&xs.iter().copied().zip(ys.iter().copied()).collect::<Vec<_>>(), 0.5);
+    assert_eq!(at(&[0.9, 0.6, 0.2]), Some(21.0));
+    assert_eq!(at(&[0.9, 0.5, 0.0]), Some(20.0));
+    assert_eq!(at(&[0.4, 0.3, 0.2]), None);
 }
 
 fn turn(session: u32, turn: u32, submit_s: f64, end_s: f64, cached: u64) -> TurnRecord {

@@ -1,16 +1,23 @@
 //! The entry model's curve of a cell (App. E.9).
 
 use super::{Fact, columns, facts, rows};
+use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
 use crate::table::{Cell, Table, fixed};
 
-/// The curve's landmarks and its states at the given populations.
+/// The curve's landmarks, with layers H1 and H2, and its states at the given populations. H2
+/// looks for the edge within `from_empty_s`.
 ///
 /// # Errors
-/// A cell without iteration costs, or a population that is not positive.
-pub fn curve(theory: &Theory, populations: &[f64]) -> Result<Vec<Table>, ModelError> {
+/// A cell without iteration costs, or a population or time that is not positive.
+pub fn curve(
+    theory: &Theory,
+    populations: &[f64],
+    from_empty_s: f64,
+) -> Result<Vec<Table>, ModelError> {
     let curve = theory.curve()?;
+    positive("length of a from-empty run (s)", from_empty_s)?;
     for n in populations {
         positive("population (sessions)", *n)?;
     }
@@ -23,7 +30,10 @@ pub fn curve(theory: &Theory, populations: &[f64]) -> Result<Vec<Table>, ModelEr
         ("fold, in sessions", Cell::Range(range), "")
     };
     let folds: Vec<Fact> = found.iter().map(fold).collect();
-    let half = curve.hit_crossing(0.5).map(|s| s.population);
+    let half = curve.half_hit_crossing().map(|s| s.population);
+    let cv2 = demand_cv2(&theory.means);
+    let averaged = h1::averaged_peak(model, cv2)?;
+    let edge = h2::Diffusion::of(curve, cv2).edge_per_s(from_empty_s);
     let landmarks = facts(
         "model_curve_landmarks",
         format!("The closed-population curve of {}", theory.cell.name),
@@ -32,7 +42,12 @@ pub fn curve(theory: &Theory, populations: &[f64]) -> Result<Vec<Table>, ModelEr
                 ("peak mu*", Cell::Number(peak.mu_per_s, 4), "sessions/s"),
                 ("peak over lambda_ref", Cell::Number(peak.mu_per_s / lambda_ref, 3), ""),
                 ("peak at", Cell::Number(peak.population, 1), "sessions"),
-                ("half of the turns hit at", Cell::optional(half, 1), "sessions"),
+                ("averaged peak (H1)", Cell::Number(averaged.mu_per_s, 4), "sessions/s"),
+                ("  over lambda_ref", Cell::Number(averaged.mu_per_s / lambda_ref, 3), ""),
+                ("  at", Cell::Count(averaged.population as u64), "sessions"),
+                ("from-empty edge (H2)", Cell::optional(edge, 4), "sessions/s"),
+                ("  over lambda_ref", Cell::optional(edge.map(|e| e / lambda_ref), 3), ""),
+                ("half-hit crossing n_1/2", Cell::optional(half, 1), "sessions"),
                 ("all-miss onset n_b", Cell::Number(onset.population(), 2), "sessions"),
                 ("  in tool calls", Cell::Number(onset.tool_part, 2), "sessions"),
                 ("  one pool's worth M/E_S", Cell::Number(onset.pool_part, 2), "sessions"),

@@ -1,6 +1,6 @@
 //! What lowering or stopping arrivals does to a trap (Cor. 3, Prop. 1(a)).
 
-use super::{columns, facts, rows};
+use super::{columns, facts, near_one, rows, significant};
 use crate::model::fluid::cut::{Fate, fate};
 use crate::model::{ModelError, Theory, positive};
 use crate::table::{Cell, Table};
@@ -9,8 +9,8 @@ use crate::table::{Cell, Table};
 /// (sessions/s; 0 stops them); backlogs up to `end_s`.
 ///
 /// # Errors
-/// A rate that is negative, a base rate that is not positive, or a cut before the burst or
-/// after the end.
+/// A base rate that makes no trap, a rate that is negative or no cut, a cut before the burst or
+/// after the end, or an end that takes too many cycles to reach.
 pub fn cut(
     theory: &Theory,
     lambda_per_s: f64,
@@ -18,6 +18,10 @@ pub fn cut(
     rates: &[f64],
 ) -> Result<Vec<Table>, ModelError> {
     let model = &theory.model_f;
+    let trapped = theory.trap_at("a cut", lambda_per_s)?;
+    if let Some(to_per_s) = rates.iter().copied().find(|to| *to >= lambda_per_s) {
+        return Err(ModelError::NoCut { to_per_s, from_per_s: lambda_per_s });
+    }
     let burst = theory.burst(lambda_per_s);
     positive("time from the burst to the cut (s)", cut_s - burst.burst_s)?;
     positive("time from the cut to the end (s)", end_s - cut_s)?;
@@ -36,12 +40,12 @@ pub fn cut(
                 [Cell::text("settles"), none(), Cell::Number(backlog, 1), none()]
             }
             Fate::Grows { growth_per_s } => {
-                [Cell::text("grows"), none(), none(), Cell::Number(growth_per_s, 4)]
+                [Cell::text("grows"), none(), none(), significant(growth_per_s, 4)]
             }
         };
         let mut row = vec![
             Cell::Number(rate / theory.cell.lambda_ref_per_s, 3),
-            Cell::Number(model.rho(*rate), 3),
+            near_one(model.rho(*rate), 3),
         ];
         row.extend(fate);
         row.extend([
@@ -52,7 +56,6 @@ pub fn cut(
         ]);
         cuts.push(row);
     }
-    let trapped = theory.trap(lambda_per_s)?;
     let lambda_ref = theory.cell.lambda_ref_per_s;
     let title = format!("A cut at {cut_s:.0} s in the trap of {}", theory.cell.name);
     let state = facts(
@@ -65,7 +68,7 @@ pub fn cut(
             ("drains below", Cell::Number(model.lambda_miss_per_s() / lambda_ref, 3), "lambda_ref"),
             (
                 "completions in the trap, no threshold",
-                Cell::optional(trapped.map(|t| t.completions_per_s / lambda_ref), 3),
+                Cell::Number(trapped.completions_per_s / lambda_ref, 3),
                 "lambda_ref",
             ),
         ],
@@ -95,9 +98,10 @@ pub fn cut(
 /// queue is empty.
 ///
 /// # Errors
-/// A base rate that is not positive, or a stop before the burst.
+/// A base rate that makes no trap, or a stop before the burst.
 pub fn stop(theory: &Theory, lambda_per_s: f64, stop_s: f64) -> Result<Vec<Table>, ModelError> {
     let model = &theory.model_f;
+    theory.trap_at("a stop", lambda_per_s)?;
     let burst = theory.burst(lambda_per_s);
     positive("time from the burst to the stop (s)", stop_s - burst.burst_s)?;
     let work_s = burst.work_left_s(model, lambda_per_s, stop_s)?;

@@ -1,32 +1,46 @@
 //! What an engine with every turn missing does at a load (Theorem 1, Prop. 1).
 
-use super::{Fact, columns, facts, rows};
-use crate::model::fifo::roots;
+use super::{Fact, columns, facts, near_one, rows, significant};
+use crate::model::fifo::{kendall, roots};
 use crate::model::{ModelError, Regime, Theory, Trap};
 use crate::table::{Cell, Table};
 
 /// Bands of turns that the mix is shown in.
 const BANDS: [(usize, usize); 5] = [(1, 5), (6, 10), (11, 20), (21, 40), (41, usize::MAX)];
 
-/// The state at a rate; the turn mix too where it is trapped.
+/// Turns up to which the roots are cheap enough to be found unasked: their time grows as the
+/// cube of the number of turns.
+const FEW_TURNS: usize = 100;
+
+/// The state at a rate; the turn mix too where it is trapped. The roots behind the transient
+/// are found where they are few, or where `all_roots` asks for them.
 ///
 /// # Errors
-/// A rate that is not positive.
-pub fn trap(theory: &Theory, lambda_per_s: f64) -> Result<Vec<Table>, ModelError> {
+/// A rate that is not positive, or more roots asked for than can be found.
+pub fn trap(theory: &Theory, lambda_per_s: f64, all_roots: bool) -> Result<Vec<Table>, ModelError> {
     let regime = theory.model_f.at(lambda_per_s)?;
     let capacity = theory.model_f.lambda_miss_per_s();
     let lambda_ref = theory.cell.lambda_ref_per_s;
     let mut list: Vec<Fact> = vec![
-        ("arrivals", Cell::Number(lambda_per_s, 4), "sessions/s"),
+        ("arrivals", significant(lambda_per_s, 4), "sessions/s"),
         ("arrivals over lambda_ref", Cell::Number(lambda_per_s / lambda_ref, 3), ""),
-        ("all-miss capacity lambda_miss", Cell::Number(capacity, 5), "sessions/s"),
-        ("load rho", Cell::Number(theory.model_f.rho(lambda_per_s), 4), ""),
+        ("all-miss capacity lambda_miss", significant(capacity, 5), "sessions/s"),
+        ("load rho", near_one(theory.model_f.rho(lambda_per_s), 4), ""),
     ];
+    if theory.all_miss.delta_s < 0.0 {
+        // Mixed batching: t_P charges every turn the fixed part that an iteration's turns share.
+        list.push((
+            "decode share delta, below 0: turns share a_s",
+            significant(theory.all_miss.delta_s, 5),
+            "s",
+        ));
+    }
     let mut tables = Vec::new();
     match &regime {
         Regime::Trapped(trap) => {
             list.push(("all-miss queue", Cell::text("trapped: it never empties"), ""));
-            list.extend(laws(theory, trap)?);
+            list.extend(laws(theory, trap));
+            list.extend(transient(theory, trap, all_roots)?);
             tables.push(mix(theory, trap));
         }
         Regime::Critical => {
@@ -40,25 +54,37 @@ pub fn trap(theory: &Theory, lambda_per_s: f64) -> Result<Vec<Table>, ModelError
     Ok(tables)
 }
 
-fn laws(theory: &Theory, trap: &Trap) -> Result<Vec<Fact>, ModelError> {
+fn laws(theory: &Theory, trap: &Trap) -> Vec<Fact> {
     let prompts = &theory.means.prompt_tokens;
-    let transient = roots::transient(&theory.model_f, trap)?;
     let lambda_ref = theory.cell.lambda_ref_per_s;
-    Ok(vec![
-        ("Perron root z", Cell::Number(trap.z, 6), ""),
-        ("gap growth, per joining time", Cell::Number(trap.gamma, 5), "s/s"),
-        ("gap growth, per completion time", Cell::Number(trap.slope, 5), "s/s"),
-        ("backlog growth alpha", Cell::Number(trap.alpha_per_s, 5), "sessions/s"),
-        ("backlog growth in an hour", Cell::Number(3600.0 * trap.alpha_per_s, 0), "sessions"),
-        ("completions D", Cell::Number(trap.completions_per_s, 5), "sessions/s"),
+    vec![
+        ("Perron root z", near_one(trap.z, 6), ""),
+        ("gap growth, per joining time", significant(trap.gamma, 5), "s/s"),
+        ("gap growth, per completion time", significant(trap.slope, 5), "s/s"),
+        ("backlog growth alpha", significant(trap.alpha_per_s, 5), "sessions/s"),
+        ("backlog growth in an hour", significant(3600.0 * trap.alpha_per_s, 0), "sessions"),
+        ("completions D", significant(trap.completions_per_s, 5), "sessions/s"),
         ("completions over lambda_ref", Cell::Number(trap.completions_per_s / lambda_ref, 3), ""),
-        ("youth premium D/lambda_miss - 1", Cell::Number(100.0 * trap.premium(), 2), "%"),
-        ("turn factor H", Cell::Number(trap.turn_factor, 4), ""),
-        ("cost factor Gamma", Cell::Number(trap.cost_factor, 4), ""),
+        ("youth premium D/lambda_miss - 1", significant(100.0 * trap.premium(), 2), "%"),
+        ("turn factor H", near_one(trap.turn_factor, 4), ""),
+        ("cost factor Gamma", near_one(trap.cost_factor, 4), ""),
         ("mean served prompt", Cell::Number(trap.served_mean(prompts), 0), "tokens"),
         ("mean prompt, all turns", Cell::Number(theory.means.mean_prompt_tokens(), 0), "tokens"),
-        ("transient per generation theta", Cell::Number(transient.decay, 3), ""),
-    ])
+    ]
+}
+
+/// theta, and r where it is asked for.
+fn transient(theory: &Theory, trap: &Trap, all_roots: bool) -> Result<Vec<Fact>, ModelError> {
+    let name = "transient per generation theta";
+    if !all_roots && theory.model_f.survival().len() > FEW_TURNS {
+        return Ok(vec![(name, Cell::text("on request: --roots"), "")]);
+    }
+    let transient = roots::transient(&theory.model_f, trap)?;
+    let mut list = vec![(name, Cell::Number(transient.decay, 3), "")];
+    if all_roots {
+        list.push(("second root's modulus r", Cell::Number(transient.modulus, 6), ""));
+    }
+    Ok(list)
 }
 
 /// Turns served in the trap against the stationary mix.
@@ -112,13 +138,26 @@ fn after_the_burst(
             ("  gap at its end", Cell::Number(fluid.gap_s(end_s), 0), "s"),
             (
                 "  backlog slope over the window",
-                Cell::Number(
+                significant(
                     fluid.backlog_slope_per_s(start_s, end_s, window.length_s() / 300.0),
                     5,
                 ),
                 "sessions/s",
             ),
         ]),
+    }
+    if let Regime::Trapped(_) = regime {
+        // A logarithm: the chance itself is often smaller than any fixed digits show.
+        let chance = kendall::log10_emptying_probability(
+            &theory.model_f,
+            lambda_per_s,
+            fluid.work_left_s(start_s),
+        );
+        list.push((
+            "  log10 of its chance to empty (Kendall)",
+            chance.map_or(Cell::Unknown, |exponent| significant(exponent, 2)),
+            "",
+        ));
     }
     Ok(list)
 }

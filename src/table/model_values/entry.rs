@@ -4,8 +4,9 @@
 use super::onset::over_group;
 use super::question::{Answer, Question, Unanswered};
 use crate::model::Theory;
-use crate::model::curve::slowdown::{gate_drain_s, largest_delay_s, population_after, slowed};
+use crate::model::curve::slowdown::{largest_delay_s, population_after, slowed};
 use crate::model::curve::{Curve, State};
+use crate::model::rescue::gate_drain_s;
 
 /// TOOLSLOW slows the calls that start in these 900 s (App. E.6).
 const SLOWED_FOR_S: f64 = 900.0;
@@ -61,7 +62,7 @@ fn unstable(q: &Question) -> Result<State, Unanswered> {
 
 /// The state at which half of the turns hit.
 pub(super) fn half_hit(theory: &Theory) -> Result<State, Unanswered> {
-    let state = theory.curve()?.hit_crossing(0.5);
+    let state = theory.curve()?.half_hit_crossing();
     state.ok_or_else(|| Unanswered::new("fewer than half of the turns can hit"))
 }
 

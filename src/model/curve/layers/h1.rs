@@ -22,20 +22,31 @@ pub struct AveragedPeak {
     pub mu_per_s: f64,
 }
 
-/// The largest mu_H1 over whole populations up to the onset.
+/// Populations looked at in one sweep.
+const SWEEP: usize = 400;
+
+/// The largest mu_H1 over whole populations up to the onset: every one of them where there
+/// are few, else by ever finer sweeps around the best so far.
 ///
 /// # Errors
 /// As [`averaged_mu_per_s`].
 pub fn averaged_peak(model: &EntryModel, cv2: f64) -> Result<AveragedPeak, ModelError> {
-    let most = libm::ceil(model.onset().population()) as usize + 1;
+    let (mut from, mut to) = (1, libm::ceil(model.onset().population()) as usize + 1);
     let mut best = AveragedPeak { population: 0, mu_per_s: 0.0 };
-    for population in 1..=most {
-        let mu_per_s = averaged_mu_per_s(model, cv2, population as f64)?;
-        if mu_per_s > best.mu_per_s {
-            best = AveragedPeak { population, mu_per_s };
+    loop {
+        let step = (to - from).div_ceil(SWEEP).max(1);
+        for population in (from..=to).step_by(step) {
+            let mu_per_s = averaged_mu_per_s(model, cv2, population as f64)?;
+            if mu_per_s > best.mu_per_s {
+                best = AveragedPeak { population, mu_per_s };
+            }
         }
+        if step == 1 {
+            return Ok(best);
+        }
+        from = best.population.saturating_sub(step).max(1);
+        to = best.population + step;
     }
-    Ok(best)
 }
 
 /// mu_H1(n), in sessions/s.

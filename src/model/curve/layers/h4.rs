@@ -10,7 +10,7 @@ use crate::model::session::{SessionMeans, TurnProfile};
 use crate::model::{ModelError, positive};
 use crate::setup::{Cell, Workload};
 
-/// How a rescue goes by H4.
+/// How a rescue goes by H4, up to the *rescue release*: when its cap is taken off again.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Release {
     /// mu_1, completions while resumed sessions run, in sessions/s.
