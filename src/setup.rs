@@ -6,6 +6,7 @@
 //! computes a result.
 
 pub mod arm;
+pub mod built_in;
 pub mod campaign;
 pub mod cell;
 pub mod configs;

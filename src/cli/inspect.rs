@@ -12,6 +12,7 @@ use crate::table::{Cell, Column, Row, Table};
 
 use super::output::{self, Print};
 use super::progress;
+use super::project;
 use super::runs::{tell, tell_notes};
 
 /// List the runs under some paths and every problem found in their files
@@ -66,7 +67,7 @@ const COLUMNS: &[Column] = &[
 /// # Errors
 /// A layout that cannot be used, or stdout cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let layouts = Layout::load_all(&args.configs)?;
+    let layouts = Layout::load_all(project::configs_folder(&args.configs))?;
     let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };

@@ -10,9 +10,9 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 
 use super::output::{self, Format, Print};
+use super::project;
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
-use crate::setup::Configs;
 use crate::table::answers::rescue::Backlog;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;
@@ -375,7 +375,7 @@ fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
 }
 
 fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = project::configs(&args.configs)?;
     let read = |name: &str| {
         let path = args.published.join(name);
         crate::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))

@@ -13,11 +13,43 @@ use crate::nearest::unknown;
 use crate::numbers::Made;
 use crate::numbers::ledger::Books;
 use crate::setup::yaml::ConfigError;
+use crate::setup::{Configs, built_in};
 
 use super::progress;
 
+/// Where the configuration lies unless another folder is named.
+const CONFIGS: &str = "configs";
+
 /// Where statistics of runs are kept unless another folder is named.
 pub const CACHE: &str = ".trapcheck";
+
+/// The folder a command takes its configuration from: the one asked for; where that is the
+/// default and not there, the built-in one, which is said.
+pub fn configs_folder(asked: &Path) -> &Path {
+    if asked != Path::new(CONFIGS) || asked.exists() {
+        return asked;
+    }
+    eprintln!("no {CONFIGS} folder here: using the configuration built into this program");
+    Path::new(built_in::FOLDER)
+}
+
+/// A file of the configuration that a command names; the built-in one of its name where there
+/// is no such folder.
+pub fn config_file(asked: &Path) -> PathBuf {
+    let built_in = asked.strip_prefix(CONFIGS).map(|name| Path::new(built_in::FOLDER).join(name));
+    match built_in {
+        Ok(file) if !Path::new(CONFIGS).exists() && built_in::bytes(&file).is_some() => file,
+        _ => asked.into(),
+    }
+}
+
+/// The configuration in [`configs_folder`].
+///
+/// # Errors
+/// A file that cannot be used, or a folder that was asked for and is not there.
+pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
+    Ok(Configs::load(configs_folder(asked))?)
+}
 
 /// Opens the project in the current folder.
 ///

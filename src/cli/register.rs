@@ -19,6 +19,7 @@ use crate::setup::{Configs, Registration};
 
 use super::output;
 use super::plan::cell;
+use super::project;
 
 /// Make registrations, the rules that bind runs before they are made
 #[derive(Debug, clap::Args)]
@@ -80,9 +81,13 @@ struct FillArgs {
 /// Inputs that cannot be used, or a file that is there already.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Command::Fill(args) = &args.command;
-    let configs = Configs::load(&args.configs)?;
+    // What is to be written needs a folder to lie in.
+    let configs = match args.dry_run {
+        true => project::configs(&args.configs)?,
+        false => Configs::load(&args.configs)?,
+    };
     let inputs = match &args.inputs {
-        Some(file) => FillInputs::load(file)?,
+        Some(file) => FillInputs::load(&project::config_file(file))?,
         None => from_runs(args, &configs)?,
     };
     let (_, _, protocol) = cell(&configs, &inputs.cell)?;

@@ -17,10 +17,11 @@ use crate::escape::{escaped, shown};
 use crate::files::write_beside;
 use crate::rule::{Clause, Comparison, RunState, State};
 use crate::run::{Problem, Severity};
-use crate::setup::{Configs, RegistrationFile};
+use crate::setup::RegistrationFile;
 use crate::table::{self, Cell, Table, fixed};
 
 use super::output::{self, Format, Print, Width};
+use super::project;
 use super::runs::{self, RunArgs};
 
 mod what_if;
@@ -69,7 +70,7 @@ pub struct Args {
 /// # Errors
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.runs.configs)?;
+    let configs = project::configs(&args.runs.configs)?;
     let rule = args.rule.as_deref().map(RegistrationFile::load).transpose()?;
     let what_if = WhatIf { rule, set: args.set.clone() };
     let found = runs::find(&args.runs.paths, &configs)?;

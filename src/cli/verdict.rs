@@ -16,6 +16,7 @@ use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, fixed};
 
 use super::output::{self, Format, Print, Width};
+use super::project;
 use super::register::unknown;
 use super::runs::{self, RunArgs};
 
@@ -48,7 +49,7 @@ pub struct Args {
 /// # Errors
 /// A registration or configuration that cannot be used, or no runs.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.runs.configs)?;
+    let configs = project::configs(&args.runs.configs)?;
     let file = registration(&args.registration, &configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));

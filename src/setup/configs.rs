@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::built_in;
 use super::layout::Layout;
 use super::registration::{RegistrationFile, Status, Test};
 use super::yaml::ConfigError;
@@ -40,7 +41,7 @@ impl Configs {
     /// # Errors
     /// The first file that cannot be used, or a directory that is not there.
     pub fn load(dir: &Path) -> Result<Self, ConfigError> {
-        if !dir.is_dir() {
+        if !dir.is_dir() && dir != Path::new(built_in::FOLDER) {
             let message = "no such directory; run in the project's folder or pass --configs DIR";
             return Err(ConfigError::new(dir, message));
         }
@@ -125,7 +126,7 @@ fn listing_sha256(dir: &Path) -> Result<String, ConfigError> {
     let mut listing = String::new();
     for folder in FOLDERS {
         for path in yaml_files(&dir.join(folder))? {
-            let bytes = reading::bytes(&path)
+            let bytes = built_in::read(&path)
                 .map_err(|e| ConfigError::new(&path, format!("cannot read: {e}")))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             listing += &format!("{}  {folder}/{name}\n", sha256_hex(&bytes));
@@ -162,6 +163,9 @@ pub fn check_name(path: &Path, name: &str) -> Result<(), ConfigError> {
 
 /// The `.yaml` files of a directory that are not hidden, sorted; none when it is not there.
 pub fn yaml_files(dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    if let Some(paths) = built_in::yaml_files(dir) {
+        return Ok(paths);
+    }
     if !dir.is_dir() {
         return Ok(Vec::new());
     }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
+use super::built_in;
 use crate::hash::sha256_hex;
 use crate::nearest::nearest;
 use crate::parse_message::in_words;
-use crate::{limits, reading};
 
 mod size;
 
@@ -98,8 +98,8 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, ConfigError> {
 /// # Errors
 /// As [`load`].
 pub fn load_hashed<T: DeserializeOwned>(path: &Path) -> Result<(T, String), ConfigError> {
-    let bytes = reading::at_most(path, limits::YAML_BYTES)
-        .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
+    let bytes =
+        built_in::read(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
     let text = std::str::from_utf8(&bytes)
         .map_err(|e| ConfigError::new(path, format!("not UTF-8 after byte {}", e.valid_up_to())))?;
     Ok((parse(path, text)?, sha256_hex(&bytes)))

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::cli::project;
 use crate::model::Theory;
 use crate::model::theory::FROM_EMPTY_S;
 use crate::nearest::unknown;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
-use crate::setup::{
-    Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
-};
+use crate::setup::{Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload};
 
 /// The cell, by name or by flags. Flags change a named cell.
 #[derive(Debug, clap::Args)]
@@ -180,7 +179,7 @@ impl Which {
     }
 
     fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired, f64)> {
-        let configs = Configs::load(&self.configs)?;
+        let configs = project::configs(&self.configs)?;
         let known = configs.cells.keys().map(String::as_str);
         let cell = configs
             .cells
