@@ -16,7 +16,7 @@ use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::iteration::{self, IterationFit};
 use crate::law::trap_check::own_speed;
 use crate::measure::at_burst::{self, Arrival};
-use crate::measure::burst::{BurstMeasures, around_burst};
+use crate::measure::burst::{BurstMeasures, around_burst, burst_work_over_nominal};
 use crate::measure::cohort::{Cohort, cohort};
 use crate::measure::plan_identity::{PlanIdentity, plan_identity};
 use crate::measure::queue::{self, QueueLengths, QueueMeasures};
@@ -76,6 +76,8 @@ pub struct RunStatistics {
     pub treatment: Treatment,
     /// Which plan it followed.
     pub plan: PlanIdentity,
+    /// The prompt tokens of its burst over the workload's mean for as many sessions.
+    pub burst_work_over_nominal: Option<f64>,
     /// An engine run's plan, for replaying it.
     pub planned: Vec<PlannedSession>,
     /// When the protocol's burst starts, s, whether the run has one or not.
@@ -142,6 +144,7 @@ impl RunStatistics {
             own_speed: rated.and_then(|w| own_speed(&run, w.span, cell, workload)),
             plan: plan_identity(&run),
             burst_start_s: protocol.paired.burst.start_s,
+            burst_work_over_nominal: burst_work_over_nominal(&run.plan, workload),
             planned: match run.meta.source {
                 Source::Engine => run.plan,
                 Source::Simulator => Vec::new(),

@@ -178,7 +178,9 @@ struct CurveArgs {
     allow_negative_numbers = true,
     after_help = "Examples:
   trapcheck model burst --cell sglang-300k --rate 1.65
-  trapcheck model burst --cell sglang-300k --rate 1.65 --sessions 25,40,50,60,100"
+  trapcheck model burst --cell sglang-300k --rate 1.65 --sessions 25,40,50,60,100
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct BurstArgs {
     #[command(flatten)]

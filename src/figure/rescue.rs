@@ -21,6 +21,8 @@ pub struct Rescue {
     pub title: String,
     /// The columns, from the left.
     pub columns: Vec<RescueColumn>,
+    /// What is to be known of the seed, as plain text.
+    pub note: String,
 }
 
 /// One cell at one rate.
@@ -142,14 +144,14 @@ fn legend(columns: &[RescueColumn]) -> Vec<Entry> {
     entries
 }
 
+const OUTSTANDING: &str = "Outstanding: requests in the engine and sessions held at the client.";
+
 fn note(input: &Rescue) -> Label {
     let seeds: std::collections::BTreeSet<_> =
         input.columns.iter().flat_map(|c| &c.runs).map(|run| run.seed).collect();
     let seeds: Vec<_> = seeds.iter().map(u64::to_string).collect();
-    Label::plain(&format!(
-        "Seed {}. Outstanding: requests in the engine and sessions held at the client.",
-        seeds.join(", ")
-    ))
+    let about = [input.note.as_str(), OUTSTANDING].join(" ");
+    Label::plain(&format!("Seed {}. {}", seeds.join(", "), about.trim_start()))
 }
 
 fn missing(columns: &[RescueColumn]) -> Vec<String> {

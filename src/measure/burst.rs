@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Kind, Run, SessionStatus, Turn};
-use crate::setup::{Protocol, Span};
+use crate::run::{Kind, PlannedSession, Run, SessionStatus, Turn};
+use crate::setup::{Protocol, Span, Workload};
 
 use super::population::{StepFunction, held_at_gate, in_system};
 use super::rolling::first_bin_without_hits;
@@ -35,6 +35,19 @@ pub struct BurstMeasures {
     /// When the last session of the burst completed, s; `None` if one did not, or there is
     /// no burst.
     pub last_completed_s: Option<f64>,
+}
+
+/// The prompt tokens that a plan's burst asks for where every turn misses, over what as many
+/// sessions of the workload ask for on average: seeds draw bursts that are not alike. `None`
+/// without a burst.
+pub fn burst_work_over_nominal(plan: &[PlannedSession], workload: &Workload) -> Option<f64> {
+    let tokens = |turns: usize| (1..=turns).map(|k| workload.prompt_tokens(k)).sum::<u64>();
+    let burst = plan.iter().filter(|session| session.kind == Kind::Burst);
+    let work: Vec<u64> = burst.map(|session| tokens(session.turns as usize)).collect();
+    let turns = (1..).zip(workload.survival());
+    let mean: f64 = turns.map(|(k, reached)| reached * workload.prompt_tokens(k) as f64).sum();
+    let nominal = mean * work.len() as f64;
+    (!work.is_empty()).then(|| work.iter().sum::<u64>() as f64 / nominal)
 }
 
 /// Width and limit of the frozen exploratory measure of TOOLSLOW-W (App. C): "the first

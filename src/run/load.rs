@@ -166,11 +166,6 @@ impl Loader<'_> {
     }
 
     fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
-        // Reading a FIFO or a device may never end.
-        if path.exists() && !path.is_file() {
-            let found = if path.is_dir() { "a folder" } else { "a FIFO, device or socket" };
-            return Err(Problem::new(path, format!("expected a file, found {found}")));
-        }
         let bytes = self.files.take(path)?;
         self.sources.push(bytes.source());
         Ok(bytes)

@@ -282,7 +282,7 @@ fn a_fifo_in_the_place_of_a_table_is_named_and_not_waited_for() {
         fixture.remove(&name);
         let made = std::process::Command::new("mkfifo").arg(fixture.path(&name)).status();
         assert!(made.expect("mkfifo").success());
-        says(&fixture.problem(), &name, 0, "", &["expected a file, found a FIFO"]);
+        says(&fixture.problem(), &name, 0, "", &["expected a file, found a named pipe"]);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
 use crate::setup::Configs;
 
-use super::{at_rate, fractions, origin};
+use super::{at_rate, burst_words, fractions, origin};
 
 /// The arms shown, by their word in `meta.json`.
 const ARMS: [(&str, Arm); 3] =
@@ -33,7 +33,8 @@ pub fn draw<'a>(
             rescue_column(column, &shown, configs)
         })
         .collect();
-    let input = Rescue { title: spec.title.clone(), columns };
+    let note = burst_words(used.iter().copied());
+    let input = Rescue { title: spec.title.clone(), columns, note };
     (rescue(&input), used)
 }
 

@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::cli::project;
+use crate::limits;
 use crate::model::Theory;
 use crate::model::theory::FROM_EMPTY_S;
 use crate::nearest::unknown;
@@ -212,7 +213,7 @@ impl Which {
             model: "unknown".into(),
             gpu: "unknown".into(),
             // Costs per turn do not depend on the pool, which may then be left open.
-            pool_tokens: self.pool.unwrap_or(u64::MAX),
+            pool_tokens: self.pool.unwrap_or(limits::COUNT),
             block_tokens: 1,
             scheduling: Scheduling::Fcfs,
             batching: Batching::Separate,

@@ -9,6 +9,7 @@ use super::{noise, simulated};
 /// Three cells, each with a rescue run and its controls.
 pub fn three_cells() -> Rescue {
     Rescue {
+        note: String::new(),
         title: "Trap, rescue and release, made up".to_owned(),
         columns: vec![
             column("R1: 300k pool, 1.35 *λ*_{ref}, cap 20", 1800.0, 4300.0, 200.0),
