@@ -12,7 +12,7 @@ use trapcheck::model::curve::Curve;
 use trapcheck::setup::Configs;
 
 fn main_cell() -> Theory {
-    let configs = Configs::load(std::path::Path::new("configs")).unwrap_or_else(|e| panic!("{e}"));
+    let configs = trapcheck::configs::load(std::path::Path::new("configs")).unwrap_or_else(|e| panic!("{e}"));
     let cells: BTreeMap<_, _> = configs.cells;
     let cell = &cells["sglang-300k"];
     Theory::of(cell, &configs.workloads[&cell.workload]).unwrap_or_else(|e| panic!("{e}"))

@@ -6,28 +6,23 @@
 //! exits, and touches files only in the modules whose job that is.
 
 pub mod analysis;
+pub mod campaign;
 pub mod cli;
-pub mod client;
-mod decimal;
-pub mod digits;
-pub mod escape;
-pub mod figure;
+pub mod configs;
+pub mod directory;
+pub mod fidelity;
 mod files;
-mod hash;
-pub mod law;
-mod limits;
-pub mod measure;
-pub mod model;
-pub mod name;
-pub mod nearest;
 pub mod numbers;
-mod parse_message;
-pub mod plan;
 pub mod provenance;
 mod reading;
-pub mod rule;
-pub mod run;
-pub mod setup;
-pub mod sim;
+pub mod rendering;
 pub mod slurm;
 pub mod table;
+
+pub use trapcheck_drawing::figure;
+pub use trapcheck_model::model;
+pub use trapcheck_runs::{law, measure, rule, run};
+pub use trapcheck_setup::{digits, escape, name, nearest, setup};
+pub use trapcheck_simulator::{client, plan, sim};
+
+use trapcheck_setup::{hash, limits};

@@ -208,7 +208,7 @@ mod tests {
             })
             .collect();
         // A writer opens its folder to lock it; that is no file.
-        let allowed = [root.join("run/write.rs")];
+        let allowed = [root.join("directory/write.rs")];
         assert_eq!(elsewhere, allowed, "read files by crate::reading, which waits for no pipe");
     }
 }

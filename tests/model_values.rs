@@ -12,7 +12,7 @@ static ROWS: LazyLock<Vec<Compared>> = LazyLock::new(|| {
     let read =
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
     let printed = Printed::parse(&read("cells.yaml"), &read("tables.yaml")).unwrap();
-    let configs = Configs::load(&root.join("configs")).unwrap();
+    let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
     compare(&parse(&read("model_values.json")).unwrap(), &solve(&configs).unwrap(), &printed)
 });
 
@@ -107,7 +107,7 @@ fn an_answer_does_not_depend_on_the_published_number() {
     let read =
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
     let printed = Printed::parse(&read("cells.yaml"), &read("tables.yaml")).unwrap();
-    let configs = Configs::load(&root.join("configs")).unwrap();
+    let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
     let mut altered = parse(&read("model_values.json")).unwrap();
     for row in &mut altered {
         row.published = 1e9;

@@ -8,10 +8,10 @@ use trapcheck::setup::{Cell, Workload};
 
 fn load(name: &str) -> (Cell, Workload) {
     let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-    let cell = Cell::load(&configs.join("cells").join(format!("{name}.yaml"))).unwrap();
+    let cell = trapcheck::configs::read(&configs.join("cells", Cell::parse).join(format!("{name}.yaml"))).unwrap();
     let file = configs.join("workloads").join(format!("{}.yaml", cell.workload));
     assert_eq!(cell.name, name);
-    (cell, Workload::load(&file).unwrap())
+    (cell, trapcheck::configs::read(&file).unwrap(), Workload::parse)
 }
 
 fn trap(name: &str, multiple: f64) -> (Trap, SessionMeans) {

@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use trapcheck::analysis::score::{Scoring, score};
 use trapcheck::analysis::store::Store;
-use trapcheck::run::find_runs;
+use trapcheck::directory::find_runs;
 use trapcheck::setup::Configs;
 use trapcheck::table::{self, Cell, Table};
 
@@ -179,7 +179,7 @@ fn a_registration_that_cannot_be_read_is_bad_input() {
 }
 
 fn scored() -> Scoring {
-    let configs = Configs::load(&root().join("configs")).unwrap();
+    let configs = trapcheck::configs::load(&root().join("configs")).unwrap();
     let found = find_runs(&[root().join("results/vllm-cpu")]);
     score(Store::new(&configs).runs(&found.runs, || {}), &configs, None)
 }

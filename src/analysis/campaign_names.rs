@@ -6,7 +6,7 @@
 
 use crate::setup::Arm;
 use crate::setup::registration::test::Dose;
-use crate::sim::campaign::Job;
+use crate::campaign::Job;
 
 use super::statistics::RunStatistics;
 

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::figure::output::render;
+use crate::rendering::render;
 use crate::figure::{Figure, FigureError};
 use crate::hash::sha256_hex;
-use crate::run::{Found, Problem, SourceFile, find_runs_by};
-use crate::setup::configs::yaml_files;
+use crate::directory::{Found, find_runs_by};
+use crate::run::{Problem, SourceFile};
+use crate::configs::yaml_files;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs, RegistrationFile};
-use crate::sim::campaign::{Job, jobs};
-use crate::sim::fidelity::FidelityError;
+use crate::campaign::{Job, jobs};
+use crate::fidelity::FidelityError;
 use crate::table::Table;
 use crate::table::rule_values::RuleValuesError;
 
@@ -174,7 +175,7 @@ impl Project {
     /// # Errors
     /// A configuration or analysis file that cannot be used; two outputs of one name.
     pub fn open(configs: &Path) -> Result<Self, ConfigError> {
-        let configs = Configs::load(configs)?;
+        let configs = crate::configs::load(configs)?;
         let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()
@@ -273,7 +274,7 @@ impl Project {
         if selected.filters.is_empty() {
             return Ok(names);
         }
-        let campaign = Campaign::load(&self.batches.campaign)?;
+        let campaign = crate::configs::read(&self.batches.campaign, Campaign::parse)?;
         let jobs =
             jobs(&campaign, &self.configs, |options| options).map_err(SimulatedError::Campaign)?;
         for run in measured.iter().flatten() {
@@ -322,7 +323,7 @@ impl Project {
 /// The registration that an analysis pins.
 fn pinned(analysis: &Analysis) -> Result<Option<RegistrationFile>, AnalysisError> {
     let Some(pinned) = &analysis.registration else { return Ok(None) };
-    let file = RegistrationFile::load(&pinned.file)?;
+    let file = crate::configs::read(&pinned.file, RegistrationFile::parse)?;
     if file.sha256 == pinned.sha256 {
         return Ok(Some(file));
     }

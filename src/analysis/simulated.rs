@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
-use crate::sim::campaign::{CampaignError, Job, jobs};
+use crate::campaign::{CampaignError, Job, jobs};
 
 use super::outputs::hashed;
 use super::statistics::RunStatistics;
@@ -36,7 +36,7 @@ pub fn simulated_runs(
     expect: impl Fn(usize),
     done: impl Fn() + Sync,
 ) -> Result<Vec<Measured>, SimulatedError> {
-    let campaign = Campaign::load(path)?;
+    let campaign = crate::configs::read(path, Campaign::parse)?;
     let mut jobs = jobs(&campaign, configs, |options| options)?;
     jobs.retain(wanted);
     expect(jobs.len());

@@ -27,7 +27,8 @@ use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
-use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile, metadata_of};
+use crate::directory::metadata_of;
+use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
 use crate::setup::registration::after::PersistenceTest;
 use crate::setup::{Configs, Protocol, RegistrationFile, Span};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::setup::Configs;
 use crate::setup::registration::Test;
 use crate::setup::yaml::ConfigError;
-use crate::sim::fidelity::{Fidelity, report};
+use crate::fidelity::{self, report};
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
@@ -140,7 +140,7 @@ impl Maker<'_> {
         let Some(spec) = &self.of.analysis.fidelity else {
             return Ok(table::fidelity::table(&[], &[]));
         };
-        let wanted = Fidelity::load(&spec.file)?
+        let wanted = fidelity::load(&spec.file)?
             .only(&spec.rows)
             .map_err(|message| ConfigError::new(&spec.file, message))?;
         let rows = report(&wanted, self.configs, &|| ())?;

@@ -11,8 +11,8 @@ use crate::nearest::unknown;
 use crate::setup::campaign::TableFormat;
 use crate::setup::{Campaign, Configs};
 use crate::sim::Options;
-use crate::sim::campaign::{Job, State, jobs, one_per_thread};
-use crate::sim::pins::{FILE, Pins};
+use crate::campaign::{Job, State, jobs, one_per_thread};
+use crate::campaign::pins::{FILE, Pins};
 use anyhow::{Context, bail};
 
 use super::output::{self, Print};
@@ -88,8 +88,8 @@ pub struct Args {
 /// A configuration that cannot be used, a name that there is not, a run whose
 /// values make no sense (before any is made), or a run that could not be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
-    let campaign = Campaign::load(&args.file)?;
+    let configs = crate::configs::load(&args.configs)?;
+    let campaign = crate::configs::read(&args.file, Campaign::parse)?;
     if args.report {
         return report::run(args, &configs);
     }

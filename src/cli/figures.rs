@@ -158,7 +158,7 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
 }
 
 fn draw_runs(paths: &[PathBuf], out: &Path, configs: &Path) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(configs)?;
+    let configs = crate::configs::load(configs)?;
     let scoring = read(paths, &configs)?;
     // Before anything is drawn.
     let mut taken = OutputNames::default();

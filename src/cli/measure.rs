@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(cache) = &args.runs.cache else {
         bail!("--cache DIR is missing: where is what was measured to be kept?");
     };
-    let configs = Configs::load(&args.runs.configs)?;
+    let configs = crate::configs::load(&args.runs.configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
     if found.runs.is_empty() {
         bail!("these paths hold kept statistics, and no run to measure");

@@ -375,7 +375,7 @@ fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
 }
 
 fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = crate::configs::load(&args.configs)?;
     let read = |name: &str| {
         let path = args.published.join(name);
         crate::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))

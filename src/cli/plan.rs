@@ -53,7 +53,7 @@ pub struct Args {
 /// A cell that there is not, an arm or a rate that makes no sense, or a file that
 /// cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = crate::configs::load(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
     let arm = args.arm.arm()?;
     let spec = RunSpec {

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::name::PlainName;
-use crate::run::write::{TableFormat, write_with};
+use crate::directory::write::{TableFormat, write_with};
 use crate::setup::{Batching, Configs, Scheduling};
 use crate::sim::directory::{Label, config_yaml, to_run};
 use crate::sim::{Options, RunSpec, campaign, simulate};
@@ -146,7 +146,7 @@ impl EngineArgs {
 /// A name that there is not, a run that makes no sense, a directory that is there
 /// or cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = crate::configs::load(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
     let arm = args.arm.arm()?;
     let registration = args

@@ -48,7 +48,7 @@ pub struct Args {
 /// # Errors
 /// A registration or configuration that cannot be used, or no runs.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.runs.configs)?;
+    let configs = crate::configs::load(&args.runs.configs)?;
     let file = registration(&args.registration, &configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
@@ -77,7 +77,7 @@ fn registration(asked: &Path, configs: &Configs) -> anyhow::Result<RegistrationF
     if !is_path && !asked.exists() {
         anyhow::bail!(unknown(&name, configs));
     }
-    Ok(RegistrationFile::load(asked)?)
+    Ok(crate::configs::read(asked, RegistrationFile::parse)?)
 }
 
 fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {

@@ -156,7 +156,7 @@ impl Books {
         for file in named {
             // A file that is not there is a broken binding, said with the number it breaks.
             if file.is_file() {
-                settings.insert(file.display().to_string(), yaml::load(&file)?);
+                settings.insert(file.display().to_string(), crate::configs::yaml(&file)?);
             }
         }
         Ok(Self { numbers, tables, number_bindings, table_bindings, tolerances, settings })

@@ -86,7 +86,7 @@ impl Proof {
     /// It cannot be read, or is not in the format.
     pub fn load(dir: &Path) -> Result<Self, ConfigError> {
         let path = dir.join(FILE_NAME);
-        let proof: Self = yaml::load(&path)?;
+        let proof: Self = crate::configs::yaml(&path)?;
         if proof.format != 1 {
             let message = format!("format: expected 1, found {}", proof.format);
             return Err(ConfigError::new(&path, message));

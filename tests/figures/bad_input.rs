@@ -4,7 +4,7 @@ use trapcheck::figure::closed_curve::{ClosedCell, ClosedCurves, closed_curves};
 use trapcheck::figure::drawing::{Drawing, Item};
 use trapcheck::figure::from_empty::{FromEmpty, from_empty};
 use trapcheck::figure::mirror::{Mirror, mirror};
-use trapcheck::figure::output;
+use trapcheck::rendering;
 use trapcheck::figure::predicted_curve::{PredictedCurves, predicted_curves};
 use trapcheck::figure::rescue::{Rescue, rescue};
 use trapcheck::figure::run_picture::{RunPicture, run_picture};
@@ -62,7 +62,7 @@ fn the_plotted_data_keep_unknown_fractions_empty() {
 #[test]
 fn figures_of_nothing_are_drawn_and_say_so() {
     for (name, drawing) in figures_of_nothing() {
-        output::render(&drawing).expect("a figure of nothing renders");
+        rendering::render(&drawing).expect("a figure of nothing renders");
         assert!(says(&drawing, "Missing") || says(&drawing, "no data"), "{name} hides it");
         assert_eq!(drawing.faults(), Vec::<String>::new(), "{name}");
     }
@@ -151,7 +151,7 @@ fn names_with_markup_and_foreign_letters_are_shown_as_they_are() {
     input.run = "cell_a^{2} * <b> & 模型".to_owned();
     let figure = run_picture(&input);
     assert!(says(&figure.drawing, "cell_a^{2} * <b> & ??"));
-    let svg = output::render(&figure.drawing).expect("it renders").svg;
+    let svg = rendering::render(&figure.drawing).expect("it renders").svg;
     assert!(svg.contains("<title>Run cell_a^{2} * &lt;b&gt; &amp; 模型 (simulated)</title>"));
 }
 

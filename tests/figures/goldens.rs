@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use resvg::tiny_skia::{Color, IntSize, Pixmap, Transform};
 use resvg::usvg;
 use trapcheck::figure::Figure;
-use trapcheck::figure::output;
+use trapcheck::rendering;
 use trapcheck::figure::stampede::stampede;
 
 use crate::{Made, all, made_up};
@@ -25,7 +25,7 @@ fn golden(file: &str) -> PathBuf {
 }
 
 fn rendered(figure: &Figure) -> Vec<u8> {
-    output::render(&figure.drawing).expect("a figure renders").png
+    rendering::render(&figure.drawing).expect("a figure renders").png
 }
 
 fn picture(png: &[u8]) -> Pixmap {

@@ -8,7 +8,7 @@ mod origins;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use trapcheck::figure::output::{self, Rendered};
+use trapcheck::rendering::{self, Rendered};
 use trapcheck::figure::{Figure, font};
 
 /// A made-up figure and its files.
@@ -22,7 +22,7 @@ struct Made {
 fn all() -> &'static [Made] {
     static ALL: LazyLock<Vec<Made>> = LazyLock::new(|| {
         let make = |(name, figure): (&'static str, Figure)| {
-            let files = output::render(&figure.drawing).expect("a made-up figure renders");
+            let files = rendering::render(&figure.drawing).expect("a made-up figure renders");
             Made { name, figure, files }
         };
         made_up::figures().into_iter().map(make).collect()

@@ -4,7 +4,7 @@
 use std::process::Output;
 
 use assert_cmd::Command;
-use trapcheck::run::write::{TableFormat, write};
+use trapcheck::directory::write::{TableFormat, write};
 
 use crate::fixture::{Fixture, sound};
 

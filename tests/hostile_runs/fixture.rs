@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use trapcheck::run::{LoadOptions, Problem, Problems, Run};
+use trapcheck::directory::LoadOptions;
+use trapcheck::run::{Problem, Problems, Run};
 
 pub const TABLES: [&str; 5] = ["plan", "sessions", "turns", "engine", "gate"];
 
@@ -134,12 +135,12 @@ impl Fixture {
     }
 
     pub fn load(&self) -> Result<Run, Vec<Problem>> {
-        Run::load(self.dir(), &LoadOptions::default()).map_err(|Problems(list)| list)
+        trapcheck::directory::load(self.dir(), &LoadOptions::default()).map_err(|Problems(list)| list)
     }
 
     pub fn load_without_cut_off(&self) -> Result<Run, Vec<Problem>> {
         let options = LoadOptions { drop_cut_off: true };
-        Run::load(self.dir(), &options).map_err(|Problems(list)| list)
+        trapcheck::directory::load(self.dir(), &options).map_err(|Problems(list)| list)
     }
 
     pub fn sound(&self) -> Run {

@@ -14,7 +14,7 @@ fn read(text: &str) -> Result<Layout, ConfigError> {
     let folder = tempfile::TempDir::new().expect("a temporary directory");
     let path = folder.path().join("cluster-csv.yaml");
     fs::write(&path, text).expect("writable");
-    Layout::load(&path)
+    trapcheck::configs::layout(&path)
 }
 
 /// What is said about the cluster's layout with one place changed.

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use trapcheck::run::{LoadOptions, Run, RunFiles, find_runs, find_runs_by};
+use trapcheck::directory::{LoadOptions, RunFiles, find_runs, find_runs_by};
+use trapcheck::run::Run;
 
 use crate::fixture::{Fixture, says};
 use crate::theirs::Theirs;
@@ -80,7 +81,7 @@ fn a_run_of_format_1_stays_one_whatever_else_lies_in_it() {
     for file in ["run_info.json", "requests.csv", "conversations.csv"] {
         fixture.write(file, fs::read(theirs.dir().join(file)).expect("it is there"));
     }
-    let read = Run::load_by(fixture.dir(), &theirs.layouts(), &LoadOptions::default());
+    let read = trapcheck::directory::load_by(fixture.dir(), &theirs.layouts(), &LoadOptions::default());
     let read = read.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((read.meta, read.sources, read.notes), (sound.meta, sound.sources, sound.notes));
     assert_eq!(find_runs_by(&[fixture.dir()], &theirs.layouts()).runs.len(), 1);

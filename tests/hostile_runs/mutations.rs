@@ -3,8 +3,9 @@
 
 use std::fs;
 
-use trapcheck::run::write::{TableFormat, write};
-use trapcheck::run::{LoadOptions, Problems, Run};
+use trapcheck::directory::write::{TableFormat, write};
+use trapcheck::directory::LoadOptions;
+use trapcheck::run::{Problems, Run};
 
 use crate::fixture::{Fixture, TABLES, same_data};
 
@@ -70,7 +71,7 @@ fn survive(format: TableFormat) {
         for seed in 1..=MUTATIONS {
             let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             fs::write(&path, mutated(&sound, &mut random)).expect("it is writable");
-            match Run::load(&dir, &LoadOptions::default()) {
+            match trapcheck::directory::load(&dir, &LoadOptions::default()) {
                 Ok(run) => assert!(as_counted(&run), "{table} {format:?} {seed}: other rows"),
                 Err(Problems(list)) => {
                     assert!(
@@ -81,7 +82,7 @@ fn survive(format: TableFormat) {
                 }
             }
             // With a cut-off line left out, fewer rows are used only with a note.
-            if let Ok(run) = Run::load(&dir, &LoadOptions { drop_cut_off: true }) {
+            if let Ok(run) = trapcheck::directory::load(&dir, &LoadOptions { drop_cut_off: true }) {
                 assert!(as_counted(&run) || !run.notes.is_empty(), "{table} {format:?} {seed}");
             }
         }
@@ -106,7 +107,7 @@ fn a_flipped_bit_of_a_packed_table_changes_no_value() {
             let mut flipped = sound.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             fs::write(&path, flipped).expect("it is writable");
-            match Run::load(&dir, &LoadOptions::default()) {
+            match trapcheck::directory::load(&dir, &LoadOptions::default()) {
                 Ok(read) => same_data(&read, &run),
                 Err(_) => refused += 1,
             }

@@ -3,7 +3,7 @@
 use polars::prelude::{
     Column, DataFrame, NamedFrom, ParquetReader, ParquetWriter, SerReader, Series,
 };
-use trapcheck::run::write::{TableFormat, write};
+use trapcheck::directory::write::{TableFormat, write};
 
 use crate::fixture::{Fixture, TABLES, only, same_data, says};
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use trapcheck::run::{LoadOptions, Problem, Problems, Run};
+use trapcheck::directory::LoadOptions;
+use trapcheck::run::{Problem, Problems, Run};
 use trapcheck::setup::Layout;
 
 use crate::fixture::only;
@@ -49,7 +50,7 @@ impl Theirs {
     }
 
     pub fn layouts(&self) -> Vec<Arc<Layout>> {
-        Layout::load_all(self.folder.path()).unwrap_or_else(|e| panic!("{e}"))
+        trapcheck::configs::layouts(self.folder.path()).unwrap_or_else(|e| panic!("{e}"))
     }
 
     pub fn write(&self, file: &str, bytes: impl AsRef<[u8]>) -> &Self {
@@ -76,7 +77,7 @@ impl Theirs {
     }
 
     pub fn load_with(&self, options: &LoadOptions) -> Result<Run, Vec<Problem>> {
-        Run::load_by(&self.dir(), &self.layouts(), options).map_err(|Problems(list)| list)
+        trapcheck::directory::load_by(&self.dir(), &self.layouts(), options).map_err(|Problems(list)| list)
     }
 
     pub fn load(&self) -> Result<Run, Vec<Problem>> {

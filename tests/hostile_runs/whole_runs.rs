@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use trapcheck::run::{LoadOptions, Run, find_runs};
+use trapcheck::directory::{LoadOptions, find_runs};
+use trapcheck::run::Run;
 
 use crate::fixture::{Fixture, TABLES, same_data, says, sound};
 
@@ -344,7 +345,7 @@ fn a_run_reached_through_a_link_as_well_is_one_run() {
     }
     let found = find_runs(&[batch.path()]);
     assert_eq!(found.runs, [batch.path().join("a")]);
-    assert!(Run::load(&found.runs[0], &LoadOptions::default()).is_ok());
+    assert!(trapcheck::directory::load(&found.runs[0], &LoadOptions::default()).is_ok());
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use super::*;
 use crate::setup::Span;
 
 fn configs() -> Configs {
-    Configs::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")).unwrap()
+    crate::configs::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")).unwrap()
 }
 
 fn judged(name: &str, runs: &[MadeUp]) -> Verdict {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::files::write_beside;
-use crate::sim::campaign::{Job, State};
+use crate::campaign::{Job, State};
 use crate::slurm::script;
 
 use super::Args;

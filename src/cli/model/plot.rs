@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::figure::Figure;
-use crate::figure::output::render;
+use crate::rendering::render;
 use crate::files::write_beside;
 
 /// Where to draw the answer.

@@ -180,7 +180,7 @@ impl Which {
     }
 
     fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired, f64)> {
-        let configs = Configs::load(&self.configs)?;
+        let configs = crate::configs::load(&self.configs)?;
         let known = configs.cells.keys().map(String::as_str);
         let cell = configs
             .cells

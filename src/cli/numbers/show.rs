@@ -94,7 +94,7 @@ fn binding(entry: &Entry) -> anyhow::Result<Option<String>> {
         return Ok(Some(format!("per field, see {TABLES}")));
     }
     let all: std::collections::BTreeMap<String, serde_yaml::Value> =
-        yaml::load(Path::new(NUMBERS)).context("cannot read the bindings")?;
+        crate::configs::yaml(Path::new(NUMBERS)).context("cannot read the bindings")?;
     let Some(value) = all.get(&entry.id) else { return Ok(None) };
     let text = serde_json::to_string(value)?;
     Ok(Some(text.replace('"', "").replace(',', ", ").replace(':', ": ")))

@@ -151,9 +151,9 @@ struct NumbersFile {
 /// Reads the published numbers.
 ///
 /// # Errors
-/// As [`yaml::load`]; an id that is there twice.
+/// As [`crate::configs::yaml`]; an id that is there twice.
 pub fn numbers(path: &Path) -> Result<Vec<PublishedNumber>, ConfigError> {
-    let file: NumbersFile = yaml::load(path)?;
+    let file: NumbersFile = crate::configs::yaml(path)?;
     let mut seen = BTreeSet::new();
     for number in &file.entries {
         if !seen.insert(&number.id) {
@@ -187,9 +187,9 @@ impl PublishedTable {
 /// Reads the published tables.
 ///
 /// # Errors
-/// As [`yaml::load`].
+/// As [`crate::configs::yaml`].
 pub fn tables(path: &Path) -> Result<Vec<PublishedTable>, ConfigError> {
-    let file: BTreeMap<String, Value> = yaml::load(path)?;
+    let file: BTreeMap<String, Value> = crate::configs::yaml(path)?;
     let mut tables = Vec::new();
     for (id, content) in &file {
         let Value::Mapping(content) = content else { continue };
