@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use crate::hash::sha256_hex;
+use crate::run::SourceFile;
 use crate::setup::configs::{FOLDERS, check_name};
 use crate::setup::{ConfigError, Configs, Layout, yaml as text};
 use crate::{limits, reading, run};
@@ -71,6 +73,16 @@ pub fn layout(path: &Path) -> Result<Layout, ConfigError> {
     let layout = read(path, Layout::parse)?;
     run::check_layout(&layout).map_err(|message| ConfigError::new(path, message))?;
     Ok(layout)
+}
+
+/// A file with its hash.
+///
+/// # Errors
+/// It cannot be read.
+pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
+    let bytes =
+        reading::bytes(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
+    Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
 }
 
 /// The `.yaml` files of a directory that are not hidden, sorted; none when it is not there.

@@ -12,10 +12,12 @@ pub mod configs;
 pub mod directory;
 pub mod fidelity;
 mod files;
+pub mod judged;
 pub mod numbers;
 pub mod provenance;
 mod reading;
 pub mod rendering;
+pub mod replay;
 pub mod slurm;
 pub mod table;
 

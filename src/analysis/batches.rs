@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::run::Meta;
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::campaign::Job;
 
 /// Where the batches are declared, relative to the project's folder.

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::rendering::render;
 use crate::figure::{Figure, FigureError};
-use crate::hash::sha256_hex;
 use crate::directory::{Found, find_runs_by};
 use crate::run::{Problem, SourceFile};
-use crate::configs::yaml_files;
+use crate::configs::{hashed, yaml_files};
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs, RegistrationFile};
 use crate::campaign::{Job, jobs};
@@ -356,16 +355,6 @@ impl<'a> Selected<'a> {
         }
         !found
     }
-}
-
-/// A file with its hash.
-///
-/// # Errors
-/// It cannot be read.
-pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
-    let bytes = crate::reading::bytes(path)
-        .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-    Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
 }
 
 impl Evaluated {

@@ -9,7 +9,7 @@ use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
 use crate::campaign::{CampaignError, Job, jobs};
 
-use super::outputs::hashed;
+use crate::configs::hashed;
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
 

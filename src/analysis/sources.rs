@@ -8,7 +8,7 @@ use serde_yaml::Value;
 
 use crate::numbers::ledger::published;
 use crate::setup::Campaign;
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::directory::{LoadOptions, RunFiles};
-use crate::run::{Problem, Run};
+use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
 use crate::campaign::Job;
 use crate::sim::directory::{config_yaml, to_run};
@@ -25,13 +25,11 @@ use super::score::Unreadable;
 use super::statistics::RunStatistics;
 use kept::Origin;
 
+pub use crate::judged::Measured;
 pub use kept::{Refused, find_kept};
 
 /// SHA-256 over this program's source.
 pub const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
-
-/// A run's statistics, or why it has none.
-pub type Measured = Result<Arc<RunStatistics>, Unreadable>;
 
 /// Measures runs, each once.
 #[derive(Debug)]

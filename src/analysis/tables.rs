@@ -10,8 +10,9 @@ use crate::fidelity::{self, report};
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
-use super::outputs::{AnalysisError, Evaluated, hashed};
-use super::replay::replay_runs;
+use super::outputs::{AnalysisError, Evaluated};
+use crate::configs::hashed;
+use crate::replay::replay_runs;
 use super::spec::TableKind;
 use super::theory_tables::TheoryTables;
 use super::verdict::{Verdict, most_fitting, verdict};

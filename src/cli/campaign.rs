@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use crate::nearest::unknown;
 use crate::setup::campaign::TableFormat;
-use crate::setup::{Campaign, Configs};
+use crate::setup::Campaign;
 use crate::sim::Options;
 use crate::campaign::{Job, State, jobs, one_per_thread};
 use crate::campaign::pins::{FILE, Pins};

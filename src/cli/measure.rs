@@ -7,7 +7,6 @@ use anyhow::{Context, bail};
 
 use crate::analysis::store::Store;
 use crate::files::write_beside;
-use crate::setup::Configs;
 use crate::slurm::script;
 
 use super::output;

@@ -12,7 +12,6 @@ use clap::{Subcommand, ValueEnum};
 use super::output::{self, Format, Print};
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
-use crate::setup::Configs;
 use crate::table::answers::rescue::Backlog;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;

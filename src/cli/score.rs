@@ -17,7 +17,7 @@ use crate::escape::{escaped, shown};
 use crate::files::write_beside;
 use crate::rule::{Clause, Comparison, RunState, State};
 use crate::run::{Problem, Severity};
-use crate::setup::{Configs, RegistrationFile};
+use crate::setup::RegistrationFile;
 use crate::table::{self, Cell, Table, fixed};
 
 use super::output::{self, Format, Print, Width};

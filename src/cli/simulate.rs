@@ -8,9 +8,10 @@ use clap::ValueEnum;
 
 use crate::name::PlainName;
 use crate::directory::write::{TableFormat, write_with};
-use crate::setup::{Batching, Configs, Scheduling};
+use crate::setup::{Batching, Scheduling};
 use crate::sim::directory::{Label, config_yaml, to_run};
-use crate::sim::{Options, RunSpec, campaign, simulate};
+use crate::campaign;
+use crate::sim::{Options, RunSpec, simulate};
 
 use super::arm::ArmArgs;
 use super::plan::cell;

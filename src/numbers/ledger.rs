@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::output_names::OutputNames;
 use crate::analysis::outputs::{DERIVED, OutputFile, table_files};
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::Table;
 
 use bindings::{NumberBindings, TableBindings};

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::Verdict;
 use super::object::Id;
 use crate::setup::ConfigError;
-use crate::setup::yaml;
 
 /// The name of the file in a proof's folder.
 pub const FILE_NAME: &str = "proof.yaml";

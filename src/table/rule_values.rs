@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::analysis::outputs::hashed;
+use crate::configs::hashed;
 use crate::law::fill::{FillAs, FillError, fill};
 use crate::run::SourceFile;
 use crate::setup::Configs;

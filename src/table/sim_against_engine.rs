@@ -1,6 +1,6 @@
 //! The simulator's predictions beside what a real engine did.
 
-use crate::analysis::replay::{Replay, ReplayError, Replayed};
+use crate::replay::{Replay, ReplayError, Replayed};
 use crate::measure::RunMeasures;
 use crate::measure::closed_curve::half_hit_crossing;
 

@@ -11,6 +11,7 @@ mod layouts;
 mod ledger;
 mod limits;
 mod measure;
+mod model;
 mod names;
 mod numbers;
 mod output;

@@ -154,7 +154,7 @@ pub enum ModelError {
 }
 
 /// `value` if it is positive and finite, else an error that names `what`.
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, ModelError> {
+pub fn positive(what: &'static str, value: f64) -> Result<f64, ModelError> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
     } else {

@@ -12,7 +12,7 @@ use crate::nearest::unknown;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
 use crate::setup::{
-    Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
+    Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
 };
 
 /// The cell, by name or by flags. Flags change a named cell.

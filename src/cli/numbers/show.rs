@@ -8,7 +8,6 @@ use anyhow::{Context, bail};
 use crate::nearest::unknown;
 use crate::numbers::ledger::{Entry, NUMBERS, TABLES};
 use crate::numbers::{Manifest, SourceEntry};
-use crate::setup::yaml;
 
 use super::super::output;
 

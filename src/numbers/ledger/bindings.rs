@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_yaml::{Mapping, Value};
 
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::Cell;
 
 use super::pattern::Pattern;

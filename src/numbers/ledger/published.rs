@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_yaml::{Mapping, Value};
 
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 
 /// A number of the paper's text.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

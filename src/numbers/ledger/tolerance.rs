@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 
 use super::published::{Form, Kind};
 

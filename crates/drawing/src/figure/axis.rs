@@ -3,6 +3,8 @@
 //! Every range is checked before anything is drawn: no values, one value, or no positive value
 //! for a logarithmic axis still give an axis. Dates and broken axes are left out.
 
+use super::clip;
+use super::drawing::Frame;
 use super::label::Label;
 use super::style::SMALL_PT;
 use super::ticks;
@@ -195,6 +197,14 @@ impl FittedAxis {
         };
         self.ticks.iter().filter(|t| !t.label.is_empty()).map(reach).fold(0.0, f64::max)
     }
+}
+
+/// The part of a frame that lies between two values of x, if any does.
+pub(super) fn stretch(frame: &Frame, axis: &FittedAxis, from: f64, to: f64) -> Option<Frame> {
+    let place = |v: f64| axis.place_pt(v).map(|at| frame.left + at);
+    let (left, right) = (place(from)?.max(frame.left), place(to)?.min(frame.right));
+    let part = Frame { left, right, ..*frame };
+    (left < right && clip::holds(frame, &part.corners()[0])).then_some(part)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::drawing::{Anchor, Drawing, Frame, Point};
 use super::label::Label;
 use super::mark::Marker;
-use super::plot::draw_marker;
 use super::style::{Colour, INK, SMALL_PT, Stroke};
 
 /// A sample and what it stands for.
@@ -114,8 +113,8 @@ fn draw_sample(on: &mut Drawing, sample: Sample, frame: Frame) {
         Sample::Marker(..) => {}
     }
     match sample {
-        Sample::Marker(marker, colour) => draw_marker(on, middle, marker, colour),
-        Sample::MarkedLine(stroke, marker) => draw_marker(on, middle, marker, stroke.colour),
+        Sample::Marker(marker, colour) => marker.draw(on, middle, colour),
+        Sample::MarkedLine(stroke, marker) => marker.draw(on, middle, stroke.colour),
         Sample::Line(_) | Sample::Shade(_) => {}
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Marks hold data in the units of the axes. An unknown value is a gap, never a zero.
 
+use super::drawing::{Drawing, Point};
 use super::label::Label;
-use super::style::{Colour, Stroke};
+use super::style::{Colour, MARKER_PT, SOLID, Stroke, WHITE};
 
 /// Something drawn in a panel; later marks lie above earlier ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +70,55 @@ pub enum Marker {
     Plus,
     /// A diagonal cross.
     Cross,
+}
+
+impl Marker {
+    /// Draws one marker, in a panel or in a legend.
+    pub(super) fn draw(self, on: &mut Drawing, at: Point, colour: Colour) {
+        let r = MARKER_PT;
+        let around = |shape: &[(f64, f64)]| -> Vec<Point> {
+            shape.iter().map(|(dx, dy)| Point { x: at.x + r * dx, y: at.y + r * dy }).collect()
+        };
+        let outline = Stroke::new(colour, 0.7, SOLID);
+        match self {
+            Marker::Disc => on.disc(at, r, colour),
+            Marker::Dot => {
+                on.disc(at, 0.95 * r, WHITE);
+                on.disc(at, 0.75 * r, colour);
+            }
+            Marker::Ring => {
+                on.disc(at, r + 0.1, colour);
+                on.disc(at, r - 0.6, WHITE);
+            }
+            Marker::Halo => {
+                let circle: Vec<_> = (0..=32).map(|i| circle_point(i, 32)).collect();
+                let circle: Vec<_> = circle.iter().map(|(x, y)| (1.9 * x, 1.9 * y)).collect();
+                on.line(around(&circle), outline);
+            }
+            Marker::Square => {
+                on.area(around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]), colour);
+            }
+            Marker::Diamond => {
+                let shape = [(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0), (0.0, -1.3)];
+                on.area(around(&shape), WHITE);
+                on.line(around(&shape), outline);
+            }
+            Marker::Triangle => on.area(around(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]), colour),
+            Marker::Plus => {
+                on.line(around(&[(-1.2, 0.0), (1.2, 0.0)]), outline);
+                on.line(around(&[(0.0, -1.2), (0.0, 1.2)]), outline);
+            }
+            Marker::Cross => {
+                on.line(around(&[(-0.9, -0.9), (0.9, 0.9)]), outline);
+                on.line(around(&[(-0.9, 0.9), (0.9, -0.9)]), outline);
+            }
+        }
+    }
+}
+
+fn circle_point(part: i32, parts: i32) -> (f64, f64) {
+    let angle = std::f64::consts::TAU * f64::from(part) / f64::from(parts);
+    (libm::cos(angle), libm::sin(angle))
 }
 
 /// Bars of one width.

@@ -4,7 +4,6 @@
 //! and the arrangement of panels belong to the page.
 
 use super::axis::{Across, Axis, FittedAxis};
-use super::clip;
 use super::drawing::{Anchor, Drawing, Frame};
 use super::label::Label;
 use super::legend::{self, Entry};
@@ -212,12 +211,4 @@ impl Panel {
         let at = (0.5 * (frame.left + frame.right), baseline - SMALL_PT - 1.5 * GAP_PT);
         on.text(&top.label, at, Anchor::Middle, (SMALL_PT, INK));
     }
-}
-
-/// The part of a frame that lies between two values of x, if any does.
-pub fn stretch(frame: &Frame, axis: &FittedAxis, from: f64, to: f64) -> Option<Frame> {
-    let place = |v: f64| axis.place_pt(v).map(|at| frame.left + at);
-    let (left, right) = (place(from)?.max(frame.left), place(to)?.min(frame.right));
-    let part = Frame { left, right, ..*frame };
-    (left < right && clip::holds(frame, &part.corners()[0])).then_some(part)
 }

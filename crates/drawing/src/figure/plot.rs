@@ -1,11 +1,10 @@
 //! Marks put into a panel's frame: data to places, cut at the edges of the axes.
 
-use super::axis::FittedAxis;
+use super::axis::{FittedAxis, stretch};
 use super::clip;
 use super::drawing::{Anchor, Drawing, Frame, Point};
-use super::mark::{Bars, Mark, Marker, Points, Series};
-use super::panel::stretch;
-use super::style::{Colour, MARKER_PT, SMALL_PT, SOLID, Stroke, WHITE};
+use super::mark::{Bars, Mark, Points, Series};
+use super::style::{SMALL_PT, SOLID, Stroke};
 
 /// Two fitted axes around a frame on the page.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +102,7 @@ impl Plot<'_> {
         }
         let places = points.points.iter().filter_map(|(x, y, _)| self.place(*x, *y));
         for at in places.filter(|p| clip::holds(&self.frame, p)) {
-            draw_marker(on, at, points.marker, points.colour);
+            points.marker.draw(on, at, points.colour);
         }
     }
 
@@ -118,53 +117,6 @@ impl Plot<'_> {
             }
         }
     }
-}
-
-/// Draws one marker, in a panel or in a legend.
-pub fn draw_marker(on: &mut Drawing, at: Point, marker: Marker, colour: Colour) {
-    let r = MARKER_PT;
-    let around = |shape: &[(f64, f64)]| -> Vec<Point> {
-        shape.iter().map(|(dx, dy)| Point { x: at.x + r * dx, y: at.y + r * dy }).collect()
-    };
-    let outline = Stroke::new(colour, 0.7, SOLID);
-    match marker {
-        Marker::Disc => on.disc(at, r, colour),
-        Marker::Dot => {
-            on.disc(at, 0.95 * r, WHITE);
-            on.disc(at, 0.75 * r, colour);
-        }
-        Marker::Ring => {
-            on.disc(at, r + 0.1, colour);
-            on.disc(at, r - 0.6, WHITE);
-        }
-        Marker::Halo => {
-            let circle: Vec<_> = (0..=32).map(|i| circle_point(i, 32)).collect();
-            let circle: Vec<_> = circle.iter().map(|(x, y)| (1.9 * x, 1.9 * y)).collect();
-            on.line(around(&circle), outline);
-        }
-        Marker::Square => {
-            on.area(around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]), colour);
-        }
-        Marker::Diamond => {
-            let shape = [(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0), (0.0, -1.3)];
-            on.area(around(&shape), WHITE);
-            on.line(around(&shape), outline);
-        }
-        Marker::Triangle => on.area(around(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]), colour),
-        Marker::Plus => {
-            on.line(around(&[(-1.2, 0.0), (1.2, 0.0)]), outline);
-            on.line(around(&[(0.0, -1.2), (0.0, 1.2)]), outline);
-        }
-        Marker::Cross => {
-            on.line(around(&[(-0.9, -0.9), (0.9, 0.9)]), outline);
-            on.line(around(&[(-0.9, 0.9), (0.9, -0.9)]), outline);
-        }
-    }
-}
-
-fn circle_point(part: i32, parts: i32) -> (f64, f64) {
-    let angle = std::f64::consts::TAU * f64::from(part) / f64::from(parts);
-    (libm::cos(angle), libm::sin(angle))
 }
 
 /// The corners of a level that holds from each point to the next.

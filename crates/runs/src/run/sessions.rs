@@ -110,6 +110,7 @@ pub const SCHEMA: &[Field] = &[
 pub struct Registry(HashMap<(Kind, Box<str>), SessionIndex>);
 
 impl Registry {
+    /// The session of this name.
     pub fn find(&self, kind: Kind, id: &str) -> Option<SessionIndex> {
         self.0.get(&(kind, Box::from(id))).copied()
     }

@@ -132,6 +132,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
     Ok(turns)
 }
 
+/// A word that is neither base nor burst.
 pub fn unknown_kind(table: &Columns, row: usize, word: &str) -> Problem {
     let word = shortened(word, 40);
     table.problem(row, "kind", format!("expected base or burst, found \u{201c}{word}\u{201d}"))
