@@ -17,6 +17,8 @@ pub mod store;
 mod tables;
 pub mod theory_tables;
 
-pub use crate::judged::{Binding, ScoredRun, Scoring, binding, score, statistics, verdict, what_if};
+pub use crate::judged::{
+    Binding, ScoredRun, Scoring, binding, score, statistics, verdict, what_if,
+};
 pub use outputs::Project;
 pub use spec::Analysis;

@@ -14,11 +14,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::directory::write::{TableFormat, WriteError, is_written, write_with};
 use crate::escape::shown;
 use crate::files::{Temporary, folder_of};
 use crate::nearest;
 use crate::run::RegistrationRef;
-use crate::directory::write::{TableFormat, WriteError, is_written, write_with};
 use crate::setup::campaign::PlannedRun;
 use crate::setup::{Campaign, Configs};
 use crate::sim::directory::{Label, config_yaml, to_run};

@@ -15,6 +15,7 @@ mod files;
 pub mod judged;
 pub mod numbers;
 pub mod provenance;
+pub mod published;
 mod reading;
 pub mod rendering;
 pub mod replay;

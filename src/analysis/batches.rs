@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::Job;
 use crate::run::Meta;
 use crate::setup::ConfigError;
-use crate::campaign::Job;
 
 /// Where the batches are declared, relative to the project's folder.
 pub const BATCHES: &str = "configs/batches.yaml";

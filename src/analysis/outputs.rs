@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::rendering::render;
-use crate::figure::{Figure, FigureError};
-use crate::directory::{Found, find_runs_by};
-use crate::run::{Problem, SourceFile};
+use crate::campaign::{Job, jobs};
 use crate::configs::{hashed, yaml_files};
+use crate::directory::{Found, find_runs_by};
+use crate::fidelity::FidelityError;
+use crate::figure::{Figure, FigureError};
+use crate::rendering::render;
+use crate::run::{Problem, SourceFile};
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs, RegistrationFile};
-use crate::campaign::{Job, jobs};
-use crate::fidelity::FidelityError;
 use crate::table::Table;
 use crate::table::rule_values::RuleValuesError;
 
@@ -31,6 +31,8 @@ use super::verdict::VerdictError;
 pub const RESULTS: &str = "results";
 /// Where analyses are declared.
 pub const ANALYSES: &str = "analysis";
+/// Where the bindings of the numbers lie.
+pub const NUMBERS: &str = "analysis/numbers.yaml";
 /// Where derived tables go.
 pub const DERIVED: &str = "paper/derived";
 /// Where figures go.
@@ -178,7 +180,7 @@ impl Project {
         let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()
-            .filter(|path| path != Path::new(crate::numbers::ledger::NUMBERS))
+            .filter(|path| path != Path::new(NUMBERS))
             .map(|path| Analysis::load(&path).map(|analysis| (path, analysis)))
             .collect::<Result<Vec<_>, _>>()?;
         for (path, analysis) in &analyses {

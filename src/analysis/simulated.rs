@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::campaign::{CampaignError, Job, jobs};
 use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
-use crate::campaign::{CampaignError, Job, jobs};
 
-use crate::configs::hashed;
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
+use crate::configs::hashed;
 
 /// Why the runs could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
-use crate::numbers::ledger::published;
+use crate::published;
 use crate::setup::Campaign;
 use crate::setup::ConfigError;
 use crate::table::{Cell, Column, Row, Table};

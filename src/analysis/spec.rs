@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::law::trap_check::Calibration;
 use crate::name::PlainName;
 use crate::run::Source;
-use crate::setup::configs::check_name;
 use crate::setup::ConfigError;
+use crate::setup::configs::check_name;
 
 use super::batches::globs;
 

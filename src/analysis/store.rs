@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use crate::campaign::Job;
 use crate::directory::{LoadOptions, RunFiles};
 use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
-use crate::campaign::Job;
 use crate::sim::directory::{config_yaml, to_run};
 use crate::sim::simulate;
 use rayon::prelude::*;

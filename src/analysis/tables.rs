@@ -3,19 +3,19 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use crate::fidelity::{self, report};
 use crate::setup::Configs;
 use crate::setup::registration::Test;
 use crate::setup::yaml::ConfigError;
-use crate::fidelity::{self, report};
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
 use super::outputs::{AnalysisError, Evaluated};
-use crate::configs::hashed;
-use crate::replay::replay_runs;
 use super::spec::TableKind;
 use super::theory_tables::TheoryTables;
 use super::verdict::{Verdict, most_fitting, verdict};
+use crate::configs::hashed;
+use crate::replay::replay_runs;
 
 impl Evaluated {
     /// Its tables, each named after the analysis.

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::directory::{LoadOptions, find_runs_by};
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
 use crate::law::iteration::{self, IterationError, IterationFit, NOT_TOLD};
 use crate::name::PlainName;
 use crate::nearest::unknown;
-use crate::directory::{LoadOptions, find_runs_by};
 use crate::run::Run;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};

@@ -7,12 +7,12 @@ mod status;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::nearest::unknown;
-use crate::setup::campaign::TableFormat;
-use crate::setup::Campaign;
-use crate::sim::Options;
-use crate::campaign::{Job, State, jobs, one_per_thread};
 use crate::campaign::pins::{FILE, Pins};
+use crate::campaign::{Job, State, jobs, one_per_thread};
+use crate::nearest::unknown;
+use crate::setup::Campaign;
+use crate::setup::campaign::TableFormat;
+use crate::sim::Options;
 use anyhow::{Context, bail};
 
 use super::output::{self, Print};

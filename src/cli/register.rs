@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use crate::analysis::fill::gather;
+use crate::directory::{LoadOptions, find_runs_by};
 use crate::files;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
 use crate::name::PlainName;
 use crate::nearest;
-use crate::directory::{LoadOptions, find_runs_by};
 use crate::run::Run;
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};

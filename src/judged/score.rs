@@ -11,9 +11,9 @@ use crate::run::{Meta, Problem};
 use crate::setup::registration::{PUBLISHED_RULE, Test};
 use crate::setup::{Configs, RegistrationFile};
 
+use super::Measured;
 use super::binding::{Binding, bind, judge_of};
 use super::statistics::{RunStatistics, is_open_arm};
-use super::Measured;
 use super::verdict::{Verdict, VerdictError, most_fitting, verdict};
 
 /// A run that could be read, and how it was judged; its statistics are at hand by

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::directory::metadata_of;
 use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::iteration::{self, IterationFit};
 use crate::law::trap_check::own_speed;
@@ -27,7 +28,6 @@ use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
-use crate::directory::metadata_of;
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
 use crate::setup::registration::after::PersistenceTest;
 use crate::setup::{Configs, Protocol, RegistrationFile, Span};

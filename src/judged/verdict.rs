@@ -27,10 +27,10 @@ use crate::run::{Problem, Source};
 use crate::setup::registration::Status;
 use crate::setup::{Cell, Configs, Protocol, RegistrationFile, Workload};
 
+use super::Measured;
 use super::binding::Binding;
 use super::statistics::RunStatistics;
 use super::statistics::extra::Extra;
-use super::Measured;
 use evidence::Evidence;
 
 pub use decide::role;

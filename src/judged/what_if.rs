@@ -9,9 +9,9 @@ use crate::rule::state::RunState;
 use crate::setup::registration::Test;
 use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
+use super::Measured;
 use super::binding::judge_of;
 use super::score::{ScoredRun, Scoring, state_of};
-use super::Measured;
 use super::verdict::{Verdict, VerdictError, verdict_what_if};
 
 /// Another rule.

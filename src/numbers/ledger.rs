@@ -10,11 +10,11 @@ pub mod catalogue;
 pub mod compare;
 pub mod evaluate;
 pub mod pattern;
-pub mod published;
 pub mod quantity;
 pub mod tables;
 pub mod tolerance;
 
+pub use crate::published;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -32,8 +32,7 @@ use evaluate::{Found, Lack, settings_named};
 use published::{PublishedNumber, PublishedTable};
 use tolerance::Tolerances;
 
-/// Where the bindings of the numbers lie.
-pub const NUMBERS: &str = "analysis/numbers.yaml";
+pub use crate::analysis::outputs::NUMBERS;
 /// Where the bindings of the tables lie.
 pub const TABLES: &str = "analysis/numbers/tables.yaml";
 /// Where the tolerances lie.

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_yaml::Value;
 
 use crate::configs::hashed;
+use crate::configs::yaml_files;
 use crate::law::fill::{FillAs, FillError, fill};
 use crate::run::SourceFile;
 use crate::setup::Configs;
-use crate::configs::yaml_files;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::yaml::ConfigError;
 

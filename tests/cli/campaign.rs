@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use trapcheck::directory::{LoadOptions, find_runs};
-use trapcheck::run::Run;
 
 use crate::project::{bytes_under, root, stderr, stdout, trapcheck};
 
@@ -251,7 +250,12 @@ fn two_processes_at_once_make_whole_runs_and_nothing_twice() {
     assert_eq!(campaign(folder.path(), &["--only", "mirror-burst"]).0, Some(0));
     let found = find_runs(&[folder.path()]);
     assert_eq!(found.runs.len(), 6);
-    assert!(found.runs.iter().all(|dir| trapcheck::directory::load(dir, &LoadOptions::default()).is_ok()));
+    assert!(
+        found
+            .runs
+            .iter()
+            .all(|dir| trapcheck::directory::load(dir, &LoadOptions::default()).is_ok())
+    );
     let left: Vec<_> = bytes_under(folder.path());
     assert!(left.iter().all(|(path, _)| !path.display().to_string().contains(".tmp")));
 }

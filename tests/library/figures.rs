@@ -8,8 +8,8 @@ mod origins;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use trapcheck::rendering::{self, Rendered};
 use trapcheck::figure::{Figure, font};
+use trapcheck::rendering::{self, Rendered};
 
 /// A made-up figure and its files.
 struct Made {

@@ -14,16 +14,14 @@ fn simulated(arm: &Arm, costs: Costs) -> Run {
     let (cell, workload, protocol) = configs.of_cell("vllm-cpu-tiny-30k").unwrap();
     let cell = Cell { costs, iteration_costs: None, ..cell.clone() };
     let options = Options::default();
-    let spec =
-        RunSpec { cell: &cell, workload, protocol, arm, multiple: None, seed: 3, options };
+    let spec = RunSpec { cell: &cell, workload, protocol, arm, multiple: None, seed: 3, options };
     let label = Label { run_id: "r".into(), registration: None };
     to_run(&simulate(&spec).unwrap(), &spec, &label)
 }
 
 #[test]
 fn the_costs_a_simulated_engine_has_are_found_again() {
-    let true_fit =
-        IterationFit { fixed_s: 0.02, per_token_s: 1.2e-4, spans: 0, residual_rms: 0.0 };
+    let true_fit = IterationFit { fixed_s: 0.02, per_token_s: 1.2e-4, spans: 0, residual_rms: 0.0 };
     let found = fit(&simulated(&Arm::E0a { population: 32 }, true_fit.costs())).unwrap();
     // Work is booked evenly, which is not quite when it was done.
     assert!((found.fixed_s / 0.02 - 1.0).abs() < 0.05, "{found:?}");

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use trapcheck::setup::Configs;
 use trapcheck::table::model_values::{self, Compared, Printed, compare, parse, solve};
 
 static ROWS: LazyLock<Vec<Compared>> = LazyLock::new(|| {

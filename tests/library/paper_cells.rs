@@ -7,10 +7,12 @@ use trapcheck::setup::{Cell, Workload};
 
 fn load(name: &str) -> (Cell, Workload) {
     let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-    let cell = trapcheck::configs::read(&configs.join("cells", Cell::parse).join(format!("{name}.yaml"))).unwrap();
+    let cell =
+        trapcheck::configs::read(&configs.join("cells").join(format!("{name}.yaml")), Cell::parse)
+            .unwrap();
     let file = configs.join("workloads").join(format!("{}.yaml", cell.workload));
     assert_eq!(cell.name, name);
-    (cell, trapcheck::configs::read(&file).unwrap(), Workload::parse)
+    (cell, trapcheck::configs::read(&file, Workload::parse).unwrap())
 }
 
 fn trap(name: &str, multiple: f64) -> (Trap, SessionMeans) {

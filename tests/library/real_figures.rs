@@ -1,7 +1,6 @@
 //! The figures of the project's analyses: they say what made their runs, no text is cut off or
 //! over another, and what they count is what the ledger counts.
 
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;

@@ -1,7 +1,6 @@
 //! What a user is promised of registrations and verdicts, on the command line and on
 //! the real runs in results/vllm-cpu.
 
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,6 @@ use serde_json::Value;
 use trapcheck::analysis::score::{Scoring, score};
 use trapcheck::analysis::store::Store;
 use trapcheck::directory::find_runs;
-use trapcheck::setup::Configs;
 use trapcheck::table::{self, Cell, Table};
 
 fn root() -> PathBuf {

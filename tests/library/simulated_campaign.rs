@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
-use trapcheck::directory::write::{TableFormat, write};
-use trapcheck::directory::LoadOptions;
-use trapcheck::run::{GateEvent, Kind, Problem, Run, Session, SessionIndex, Turn};
-use trapcheck::setup::{Campaign, Configs};
 use trapcheck::campaign::{Job, jobs};
+use trapcheck::directory::LoadOptions;
+use trapcheck::directory::write::{TableFormat, write};
+use trapcheck::run::{GateEvent, Kind, Problem, Run, Session, SessionIndex, Turn};
+use trapcheck::setup::Campaign;
 use trapcheck::sim::directory::to_run;
 use trapcheck::sim::{Options, simulate};
 
 /// Applies a check to the first seed of each arm: seeds differ in their draws only.
 fn each_arm(check: impl Fn(usize, &Job<'_>) + Sync) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-    let campaign = trapcheck::configs::read(&root.join("campaigns/paper.yaml")).unwrap(, Campaign::parse);
+    let campaign =
+        trapcheck::configs::read(&root.join("campaigns/paper.yaml"), Campaign::parse).unwrap();
     let configs = trapcheck::configs::load(&root).unwrap();
     let checked = |options| Options { check: true, ..options };
     let all = jobs(&campaign, &configs, checked).unwrap();
@@ -81,7 +82,8 @@ fn a_written_run_is_read_back_as_it_was() {
         let run = to_run(&simulate(&job.spec).unwrap(), &job.spec, &job.label);
         let dir = folder.path().join(id);
         write(&run, &dir, FORMS[i / 3 % 4]).unwrap();
-        let read = trapcheck::directory::load(&dir, &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let read = trapcheck::directory::load(&dir, &LoadOptions::default())
+            .unwrap_or_else(|e| panic!("{e}"));
         // A parquet plan has no text form whose hash could be compared.
         let about_the_hash = |note: &Problem| note.message.contains("the hash of plan.csv");
         let only_that = read.notes.iter().all(about_the_hash);

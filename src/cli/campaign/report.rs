@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::setup::Configs;
 use crate::fidelity::{load, report, runs};
+use crate::setup::Configs;
 use crate::table::fidelity;
 
 use super::super::output;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::files::write_beside;
 use crate::campaign::{Job, State};
+use crate::files::write_beside;
 use crate::slurm::script;
 
 use super::Args;

@@ -11,9 +11,7 @@ use crate::model::theory::FROM_EMPTY_S;
 use crate::nearest::unknown;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
-use crate::setup::{
-    Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
-};
+use crate::setup::{Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload};
 
 /// The cell, by name or by flags. Flags change a named cell.
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,6 @@ use trapcheck::figure::closed_curve::{ClosedCell, ClosedCurves, closed_curves};
 use trapcheck::figure::drawing::{Drawing, Item};
 use trapcheck::figure::from_empty::{FromEmpty, from_empty};
 use trapcheck::figure::mirror::{Mirror, mirror};
-use trapcheck::rendering;
 use trapcheck::figure::predicted_curve::{PredictedCurves, predicted_curves};
 use trapcheck::figure::rescue::{Rescue, rescue};
 use trapcheck::figure::run_picture::{RunPicture, run_picture};
@@ -14,6 +13,7 @@ use trapcheck::figure::theorem::{TheoremCheck, theorem};
 use trapcheck::figure::tilted_mix::{TiltedMix, tilted_mix};
 use trapcheck::figure::time_scales::{TimeScales, time_scales};
 use trapcheck::figure::two_engines::two_engines;
+use trapcheck::rendering;
 
 use crate::figures::made_up::{self, curves, rescues, single_runs, theories};
 

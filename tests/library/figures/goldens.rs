@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use resvg::tiny_skia::{Color, IntSize, Pixmap, Transform};
 use resvg::usvg;
 use trapcheck::figure::Figure;
-use trapcheck::rendering;
 use trapcheck::figure::stampede::stampede;
+use trapcheck::rendering;
 
 use crate::figures::{Made, all, made_up};
 

@@ -135,7 +135,8 @@ impl Fixture {
     }
 
     pub fn load(&self) -> Result<Run, Vec<Problem>> {
-        trapcheck::directory::load(self.dir(), &LoadOptions::default()).map_err(|Problems(list)| list)
+        trapcheck::directory::load(self.dir(), &LoadOptions::default())
+            .map_err(|Problems(list)| list)
     }
 
     pub fn load_without_cut_off(&self) -> Result<Run, Vec<Problem>> {

@@ -3,7 +3,6 @@
 use std::fs;
 
 use trapcheck::directory::{LoadOptions, RunFiles, find_runs, find_runs_by};
-use trapcheck::run::Run;
 
 use crate::hostile_runs::fixture::{Fixture, says};
 use crate::hostile_runs::theirs::Theirs;
@@ -81,7 +80,8 @@ fn a_run_of_format_1_stays_one_whatever_else_lies_in_it() {
     for file in ["run_info.json", "requests.csv", "conversations.csv"] {
         fixture.write(file, fs::read(theirs.dir().join(file)).expect("it is there"));
     }
-    let read = trapcheck::directory::load_by(fixture.dir(), &theirs.layouts(), &LoadOptions::default());
+    let read =
+        trapcheck::directory::load_by(fixture.dir(), &theirs.layouts(), &LoadOptions::default());
     let read = read.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((read.meta, read.sources, read.notes), (sound.meta, sound.sources, sound.notes));
     assert_eq!(find_runs_by(&[fixture.dir()], &theirs.layouts()).runs.len(), 1);

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use trapcheck::directory::write::{TableFormat, write};
 use trapcheck::directory::LoadOptions;
+use trapcheck::directory::write::{TableFormat, write};
 use trapcheck::run::{Problems, Run};
 
 use crate::hostile_runs::fixture::{Fixture, TABLES, same_data};

@@ -78,7 +78,8 @@ fn turns(name: &str, instead: &[Vec<u8>]) -> Fixture {
         let text = matches!(name, "session" | "kind" | "status");
         column(name, if text { BYTES } else { INT64 }, |fields| fields)
     };
-    let names = crate::hostile_runs::fixture::sound("turns").lines().next().expect("a header").split(',');
+    let names =
+        crate::hostile_runs::fixture::sound("turns").lines().next().expect("a header").split(',');
     let columns: Vec<_> =
         names.flat_map(|n| if n == name { instead.to_vec() } else { vec![plain(n)] }).collect();
     let fixture = Fixture::new();
@@ -92,7 +93,10 @@ fn two_columns_of_one_name_are_refused_as_in_csv() {
     let problem = turns("prompt_tokens", &twice).problem();
     says(&problem, "turns.parquet", 1, "prompt_tokens", &["this column is there twice"]);
     let fixture = Fixture::new();
-    fixture.write("turns.csv", crate::hostile_runs::fixture::sound("turns").replacen("t_first", "t_end", 1));
+    fixture.write(
+        "turns.csv",
+        crate::hostile_runs::fixture::sound("turns").replacen("t_first", "t_end", 1),
+    );
     let problems = fixture.load().expect_err("t_end is there twice");
     says(&problems[0], "turns.csv", 1, "t_end", &["this column is there twice"]);
 }

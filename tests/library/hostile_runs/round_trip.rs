@@ -1,9 +1,12 @@
 //! What is written is what is read, in every format, from any of them.
 
 use proptest::prelude::*;
-use trapcheck::directory::write::{TableFormat, write};
 use trapcheck::directory::LoadOptions;
-use trapcheck::run::{Counts, EngineSample, GateEvent, GateEventKind, Kind, PlannedSession, Run, Session, SessionIndex, SessionStatus, Turn, TurnStatus};
+use trapcheck::directory::write::{TableFormat, write};
+use trapcheck::run::{
+    Counts, EngineSample, GateEvent, GateEventKind, Kind, PlannedSession, Run, Session,
+    SessionIndex, SessionStatus, Turn, TurnStatus,
+};
 
 use crate::hostile_runs::fixture::{Fixture, same_data};
 
@@ -200,7 +203,8 @@ fn written_and_read(run: &Run, format: TableFormat) -> Run {
     let parent = tempfile::TempDir::new().expect("a temporary directory");
     let dir = parent.path().join("run");
     write(run, &dir, format).expect("it can be written");
-    trapcheck::directory::load(&dir, &LoadOptions::default()).unwrap_or_else(|e| panic!("{format:?}: {:#?}", e.0))
+    trapcheck::directory::load(&dir, &LoadOptions::default())
+        .unwrap_or_else(|e| panic!("{format:?}: {:#?}", e.0))
 }
 
 proptest! {

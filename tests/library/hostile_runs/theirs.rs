@@ -77,7 +77,8 @@ impl Theirs {
     }
 
     pub fn load_with(&self, options: &LoadOptions) -> Result<Run, Vec<Problem>> {
-        trapcheck::directory::load_by(&self.dir(), &self.layouts(), options).map_err(|Problems(list)| list)
+        trapcheck::directory::load_by(&self.dir(), &self.layouts(), options)
+            .map_err(|Problems(list)| list)
     }
 
     pub fn load(&self) -> Result<Run, Vec<Problem>> {

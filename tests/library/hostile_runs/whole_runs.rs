@@ -3,7 +3,6 @@
 use std::fs;
 
 use trapcheck::directory::{LoadOptions, find_runs};
-use trapcheck::run::Run;
 
 use crate::hostile_runs::fixture::{Fixture, TABLES, same_data, says, sound};
 

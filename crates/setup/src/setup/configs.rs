@@ -48,7 +48,9 @@ impl Configs {
             registrations: under("registrations")
                 .each(RegistrationFile::parse, |file| &file.registration.name)?,
             layouts: Vec::new(),
-            sha256: sha256_hex(FOLDERS.map(|folder| under(folder).listing(folder)).concat().as_bytes()),
+            sha256: sha256_hex(
+                FOLDERS.map(|folder| under(folder).listing(folder)).concat().as_bytes(),
+            ),
         };
         configs.check_names(dir)?;
         Ok(configs)

@@ -166,11 +166,7 @@ impl<'a> Resolved<'a> {
 
     /// Simulates one seed and evaluates the statistic of every row that uses
     /// this set, by the row's position.
-    fn values(
-        &self,
-        seed: u64,
-        fidelity: &Fidelity,
-    ) -> Result<Values, FidelityError> {
+    fn values(&self, seed: u64, fidelity: &Fidelity) -> Result<Values, FidelityError> {
         let run = simulate(&RunSpec {
             cell: self.cell,
             workload: self.workload,
