@@ -8,10 +8,13 @@ use sha2::{Digest, Sha256};
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=crates");
     println!("cargo:rerun-if-changed=Cargo.lock");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = vec![root.join("Cargo.lock")];
-    files_ending(&root.join("src"), "rs", &mut files)?;
+    for folder in ["src", "crates"] {
+        files_ending(&root.join(folder), "rs", &mut files)?;
+    }
     files.sort();
     let mut hasher = Sha256::new();
     for file in files.iter().filter(|file| file.is_file()) {

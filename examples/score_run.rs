@@ -6,10 +6,11 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use trapcheck::configs;
+use trapcheck::directory::{self, LoadOptions};
 use trapcheck::measure::measure;
 use trapcheck::rule::state::{Load, judge};
-use trapcheck::run::{LoadOptions, Run};
-use trapcheck::setup::{Configs, PairedThresholds};
+use trapcheck::setup::PairedThresholds;
 
 /// A run of a real engine that a burst trapped.
 const TRAPPED: &str =
@@ -17,8 +18,8 @@ const TRAPPED: &str =
 
 /// The run's state, and each clause that led to it.
 pub fn score(dir: &Path) -> Result<String, Box<dyn Error>> {
-    let configs = Configs::load(Path::new("configs"))?;
-    let run = Run::load(dir, &LoadOptions::default())?;
+    let configs = configs::load(Path::new("configs"))?;
+    let run = directory::load(dir, &LoadOptions::default())?;
     let (cell, _, protocol) = configs.of_cell(&run.meta.cell).ok_or("its cell is not known")?;
     // The load is what was offered, against what the cell serves if every turn misses.
     let load = Load {

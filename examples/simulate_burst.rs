@@ -5,14 +5,15 @@
 use std::error::Error;
 use std::path::Path;
 
+use trapcheck::configs;
 use trapcheck::measure::measure;
-use trapcheck::setup::{Arm, Configs};
+use trapcheck::setup::Arm;
 use trapcheck::sim::directory::{Label, to_run};
 use trapcheck::sim::{Options, RunSpec, simulate};
 
 /// Hit fraction and sessions in the system over the evaluation window, simulated.
 pub fn after_burst(sessions: Option<u32>, seed: u64) -> Result<(f64, f64), Box<dyn Error>> {
-    let configs = Configs::load(Path::new("configs"))?;
+    let configs = configs::load(Path::new("configs"))?;
     let (cell, workload, protocol) = configs.of_cell("sglang-300k").ok_or("no such cell")?;
     let arm = sessions.map_or(Arm::Noburst {}, |n| Arm::Burst { sessions: Some(n) });
     let options = Options::default();

@@ -5,12 +5,12 @@
 use std::error::Error;
 use std::path::Path;
 
+use trapcheck::configs;
 use trapcheck::model::Theory;
-use trapcheck::setup::Configs;
 
 /// The answer for a cell at a multiple of its all-miss session rate lambda_ref.
 pub fn trap_of(cell: &str, multiple: f64) -> Result<String, Box<dyn Error>> {
-    let configs = Configs::load(Path::new("configs"))?;
+    let configs = configs::load(Path::new("configs"))?;
     let (cell, workload, _) = configs.of_cell(cell).ok_or("no such cell")?;
     let theory = Theory::of(cell, workload)?;
     let lambda_per_s = theory.rate_per_s(multiple);

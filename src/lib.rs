@@ -12,9 +12,9 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use trapcheck::setup::Configs;
+//! use trapcheck::{configs, directory};
 //!
-//! let configs = Configs::load(Path::new("configs"))?;
+//! let configs = configs::load(Path::new("configs"))?;
 //! let (cell, workload, protocol) = configs.of_cell("sglang-300k").ok_or("no such cell")?;
 //!
 //! // Model F says what a trapped engine does: the gap between a session's turns grows by
@@ -37,10 +37,10 @@
 //! assert!(plan.sessions.len() > 200);
 //!
 //! // A run directory is read and checked as a whole. This one is of a real vLLM, after a burst.
-//! use trapcheck::run::{LoadOptions, Run};
+//! use trapcheck::directory::LoadOptions;
 //! let batch = Path::new("results/vllm-cpu/cpu_1_pulled_20261129-125700");
 //! let dir = batch.join("agentload_burst/20261129-121107_x1.5_s0");
-//! let run = Run::load(&dir, &LoadOptions::default())?;
+//! let run = directory::load(&dir, &LoadOptions::default())?;
 //!
 //! // It is measured over its window, and judged by a rule's thresholds: here the published ones.
 //! use trapcheck::measure::measure;
@@ -70,28 +70,26 @@
 //! unknown (`None`), never 0.
 
 pub mod analysis;
+pub mod campaign;
 pub mod cli;
-pub mod client;
-mod decimal;
-pub mod digits;
-pub mod escape;
-pub mod figure;
+pub mod configs;
+pub mod directory;
+pub mod fidelity;
 mod files;
-mod hash;
-pub mod law;
-mod limits;
-pub mod measure;
-pub mod model;
-pub mod name;
-pub mod nearest;
+pub mod judged;
 pub mod numbers;
-mod parse_message;
-pub mod plan;
 pub mod provenance;
+pub mod published;
 mod reading;
-pub mod rule;
-pub mod run;
-pub mod setup;
-pub mod sim;
+pub mod rendering;
+pub mod replay;
 pub mod slurm;
 pub mod table;
+
+pub use trapcheck_drawing::figure;
+pub use trapcheck_model::model;
+pub use trapcheck_runs::{law, measure, rule, run};
+pub use trapcheck_setup::{digits, escape, name, nearest, setup};
+pub use trapcheck_simulator::{client, plan, sim};
+
+use trapcheck_setup::{hash, limits};

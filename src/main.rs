@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use trapcheck::cli::{Cli, output, run, signals};
-use trapcheck::run::PARQUET_THREAD;
+use trapcheck::directory::PARQUET_THREAD;
 
 fn main() -> ExitCode {
     hush_the_parquet_reader();

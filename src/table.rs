@@ -54,9 +54,9 @@ pub mod what_if;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
 use crate::escape::escaped;
+use crate::judged::ScoredRun;
 use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;

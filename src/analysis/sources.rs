@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
-use crate::numbers::ledger::published;
+use crate::published;
 use crate::setup::Campaign;
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};
@@ -135,7 +135,7 @@ impl Campaigns {
     fn count(&mut self, origin: &SimulatedOrigin) -> Result<u64, SimulatedError> {
         let path = &origin.simulate;
         if !self.0.contains_key(path) {
-            let campaign = Campaign::load(path)?;
+            let campaign = crate::configs::read(path, Campaign::parse)?;
             let runs = campaign.runs().into_iter();
             let runs = runs.map(|run| (run.test.test.clone(), run.test.cell.clone())).collect();
             self.0.insert(path.clone(), runs);
@@ -163,7 +163,7 @@ fn items() -> Result<Vec<Item>, ConfigError> {
         let result = of("result").map_or(String::new(), |v| published::shown(&v));
         items.push(Item { result, paths });
     }
-    let artifacts: BTreeMap<String, Value> = yaml::load(Path::new(ARTIFACTS))?;
+    let artifacts: BTreeMap<String, Value> = crate::configs::yaml(Path::new(ARTIFACTS))?;
     let known: BTreeSet<String> = items.iter().flat_map(|item| item.paths.clone()).collect();
     let data = artifacts.get("data").and_then(Value::as_sequence).cloned().unwrap_or_default();
     for entry in data {

@@ -7,12 +7,12 @@ mod status;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::campaign::pins::{FILE, Pins};
+use crate::campaign::{Job, State, jobs, one_per_thread};
 use crate::nearest::unknown;
 use crate::setup::Campaign;
 use crate::setup::campaign::TableFormat;
 use crate::sim::Options;
-use crate::sim::campaign::{Job, State, jobs, one_per_thread};
-use crate::sim::pins::{FILE, Pins};
 use anyhow::{Context, bail};
 
 use super::output::{self, Print};
@@ -90,7 +90,7 @@ pub struct Args {
 /// values make no sense (before any is made), or a run that could not be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
-    let campaign = Campaign::load(&project::config_file(&args.file))?;
+    let campaign = crate::configs::read(&project::config_file(&args.file), Campaign::parse)?;
     if args.report {
         return report::run(args, &configs);
     }

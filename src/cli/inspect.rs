@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::run::{LoadOptions, Problems, Run, find_runs_by, layout_of};
+use crate::directory::{LoadOptions, find_runs_by, layout_of};
+use crate::run::{Problems, Run};
 use crate::setup::Layout;
 use crate::table::{Cell, Column, Row, Table};
 
@@ -67,7 +68,7 @@ const COLUMNS: &[Column] = &[
 /// # Errors
 /// A layout that cannot be used, or stdout cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let layouts = Layout::load_all(project::configs_folder(&args.configs))?;
+    let layouts = crate::configs::layouts(project::configs_folder(&args.configs))?;
     let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
@@ -75,7 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .runs
         .into_par_iter()
         .map(|dir| {
-            let run = Run::load_by(&dir, &layouts, &options);
+            let run = crate::directory::load_by(&dir, &layouts, &options);
             bar.inc(1);
             (dir, run)
         })

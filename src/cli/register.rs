@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use crate::analysis::fill::gather;
+use crate::directory::{LoadOptions, find_runs_by};
 use crate::files;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
 use crate::name::PlainName;
 use crate::nearest;
-use crate::run::{LoadOptions, Run, find_runs_by};
+use crate::run::Run;
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::registration::test::Stability;
@@ -84,10 +85,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // What is to be written needs a folder to lie in.
     let configs = match args.dry_run {
         true => project::configs(&args.configs)?,
-        false => Configs::load(&args.configs)?,
+        false => crate::configs::load(&args.configs)?,
     };
     let inputs = match &args.inputs {
-        Some(file) => FillInputs::load(&project::config_file(file))?,
+        Some(file) => crate::configs::read(&project::config_file(file), FillInputs::parse)?,
         None => from_runs(args, &configs)?,
     };
     let (_, _, protocol) = cell(&configs, &inputs.cell)?;
@@ -122,7 +123,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
     let runs = found
         .runs
         .iter()
-        .map(|dir| Ok(Run::load_by(dir, &configs.layouts, &LoadOptions::default())?))
+        .map(|dir| Ok(crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?))
         .collect::<anyhow::Result<Vec<Run>>>()?;
     let gathered = gather(name, &runs, protocol, workload, &Stability::default());
     for why in &gathered.set_aside {

@@ -8,7 +8,8 @@ use anyhow::bail;
 
 use crate::analysis::score::Unreadable;
 use crate::analysis::store::{Measured, Store, Trust, find_kept};
-use crate::run::{LoadOptions, Problem, find_runs_by};
+use crate::directory::{LoadOptions, find_runs_by};
+use crate::run::Problem;
 use crate::setup::Configs;
 
 use super::progress;

@@ -71,7 +71,11 @@ pub struct Args {
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.runs.configs)?;
-    let rule = args.rule.as_deref().map(RegistrationFile::load).transpose()?;
+    let rule = args
+        .rule
+        .as_deref()
+        .map(|path| crate::configs::read(path, RegistrationFile::parse))
+        .transpose()?;
     let what_if = WhatIf { rule, set: args.set.clone() };
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs));

@@ -78,7 +78,7 @@ fn registration(asked: &Path, configs: &Configs) -> anyhow::Result<RegistrationF
     if !is_path && !asked.exists() {
         anyhow::bail!(unknown(&name, configs));
     }
-    Ok(RegistrationFile::load(asked)?)
+    Ok(crate::configs::read(asked, RegistrationFile::parse)?)
 }
 
 fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {

@@ -10,11 +10,11 @@ pub mod catalogue;
 pub mod compare;
 pub mod evaluate;
 pub mod pattern;
-pub mod published;
 pub mod quantity;
 pub mod tables;
 pub mod tolerance;
 
+pub use crate::published;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::output_names::OutputNames;
 use crate::analysis::outputs::{DERIVED, OutputFile, table_files};
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::Table;
 
 use bindings::{NumberBindings, TableBindings};
@@ -32,8 +32,7 @@ use evaluate::{Found, Lack, settings_named};
 use published::{PublishedNumber, PublishedTable};
 use tolerance::Tolerances;
 
-/// Where the bindings of the numbers lie.
-pub const NUMBERS: &str = "analysis/numbers.yaml";
+pub use crate::analysis::outputs::NUMBERS;
 /// Where the bindings of the tables lie.
 pub const TABLES: &str = "analysis/numbers/tables.yaml";
 /// Where the tolerances lie.
@@ -156,7 +155,7 @@ impl Books {
         for file in named {
             // A file that is not there is a broken binding, said with the number it breaks.
             if file.is_file() {
-                settings.insert(file.display().to_string(), yaml::load(&file)?);
+                settings.insert(file.display().to_string(), crate::configs::yaml(&file)?);
             }
         }
         Ok(Self { numbers, tables, number_bindings, table_bindings, tolerances, settings })

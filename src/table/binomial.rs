@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::Verdict;
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::Verdict;
 use crate::law::interval::{clopper_pearson, upper_bound};
 use crate::rule::persistence::life;
 use crate::setup::registration::Test;

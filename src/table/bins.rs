@@ -1,7 +1,7 @@
 //! Every run with an arrival rate by its bins of 100 s: how low the hit fraction got, from
 //! when on it stayed low, and what was done to the run.
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::stretches::Stretches;
 use crate::setup::Span;
 

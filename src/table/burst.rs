@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::stretches::Stretches;
 use crate::rule::Arm;
 use crate::setup::{PairedThresholds, Span};

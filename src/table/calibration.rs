@@ -1,7 +1,7 @@
 //! The all-miss capacity: cache-off runs and the cost of a turn fitted to each
 //! (App. E.3's E0a).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::setup::Configs;
 
 use super::{Cell, Column, Row, Table, session_means};

@@ -1,7 +1,7 @@
 //! What clients paid in each run of an open arm: gate waits, turn latency, unfinished
 //! sessions, and the load and completions that were realized.
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 
 use super::{Cell, Column, Row, Table, open_run};
 

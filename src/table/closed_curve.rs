@@ -1,6 +1,6 @@
 //! The closed-population throughput curve mu(n) (Stage C, App. E.3).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::stretches::Stretches;
 use crate::setup::{Configs, Span};
 

@@ -1,7 +1,7 @@
 //! The sessions that arrived with the burst or while it was worked off, of every run of an
 //! open arm (App. E.7).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 
 use super::{Cell, Column, Row, Table, open_run};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::interval::student_t;
 use crate::measure::stats;
 use crate::run::SourceFile;

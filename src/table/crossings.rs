@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::closed_curve::{by_population, half_hit_crossing, mean};
 use crate::measure::{WindowMeasures, stats};
 use crate::run::SourceFile;

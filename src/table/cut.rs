@@ -1,7 +1,7 @@
 //! The runs whose arrivals were cut inside the trap, with model F driven by each run's own
 //! plan from the burst on, and the two constant-throughput readings (CUT-A, CUT-B; App. C).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::at_burst;
 use crate::model::curve::EntryModel;
 use crate::model::fluid::plan::PlanRun;

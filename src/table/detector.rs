@@ -1,7 +1,7 @@
 //! The first alarm of the detector on hits in each run of the mechanism checks (App. E.5).
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 
 use super::{Cell, Column, Row, Table, open_run};
 

@@ -1,7 +1,7 @@
 //! How many runs of each dose ended how, in the tests of endpoints (BASIN-1, BASIN-2,
 //! TOOLSLOW, SHED; App. E.6).
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::endpoint::Endpoint;
 use crate::setup::registration::Test;
 use crate::setup::registration::test::{EndpointTest, Expected, ExpectedDose};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::rule::stability::{FromEmptyRun, judge, nominal_edge, realized_edge};
 use crate::setup::registration::test::Stability;
 

@@ -1,6 +1,6 @@
 //! Runs from an empty engine (E0b, App. E.3): measured over their second half.
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::stretches::Stretches;
 use crate::rule::stability::judge;
 use crate::rule::state::Load;

@@ -1,6 +1,6 @@
 //! Goodput lost against NOBURST of the same plan (D2, App. D).
 
-use crate::analysis::verdict::Verdict;
+use crate::judged::verdict::Verdict;
 
 use super::{Cell, Column, Table, open_run};
 

@@ -2,9 +2,9 @@
 //! standard workload's BURST runs beside them, over the same windows and with model F driven
 //! by each run's own plan from the burst on.
 
-use crate::analysis::ScoredRun;
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::ScoredRun;
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::{at_burst, stats};
 use crate::model::fluid::plan::PlanRun;
 use crate::rule::Arm;

@@ -230,7 +230,7 @@ mod tests {
 
     fn theories() -> BTreeMap<String, Theory> {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-        solve(&Configs::load(&dir).unwrap()).unwrap()
+        solve(&crate::configs::load(&dir).unwrap()).unwrap()
     }
 
     fn number(row: &Row) -> f64 {

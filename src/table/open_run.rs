@@ -1,6 +1,6 @@
 //! What says which run a row is about, in the tables of runs of an open arm.
 
-use crate::analysis::statistics::RunStatistics;
+use crate::judged::statistics::RunStatistics;
 
 use super::{Cell, Column, Row};
 

@@ -1,6 +1,6 @@
 //! The paired test: a row per rate and seed, with the rate's verdict (Tables 1, 7).
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::State;
 use crate::run::SourceFile;
 

@@ -1,8 +1,8 @@
 //! How long each trap lasted (D5, App. D): runs with a trigger, and beside them the runs from
 //! empty, whose trigger is their start.
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::persistence::life;
 use crate::setup::registration::after::PersistenceTest;
 

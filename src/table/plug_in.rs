@@ -1,7 +1,7 @@
 //! The plug-in and the slope rule: base arrivals of a run's own plan less model F's
 //! completions, against the backlog's measured slope and the rule's threshold on it (App. B).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::trap_check::Calibration;
 
 use super::runs::slope_threshold;

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::ScoredRun;
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::model::Theory;
 use crate::model::rescue::drain_s;
 use crate::setup::registration::Test;

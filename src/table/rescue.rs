@@ -1,8 +1,8 @@
 //! The rescue runs one by one, with their controls over the same interval after the
 //! release (Tables 8 and 9), from a rescue test's verdict.
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 
 use crate::measure::capped::CappedPhase;
 use crate::measure::rescue::RescueMeasures;

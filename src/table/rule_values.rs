@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::analysis::outputs::hashed;
+use crate::configs::hashed;
+use crate::configs::yaml_files;
 use crate::law::fill::{FillAs, FillError, fill};
 use crate::run::SourceFile;
 use crate::setup::Configs;
-use crate::setup::configs::yaml_files;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::yaml::ConfigError;
 
@@ -66,7 +66,7 @@ pub fn table(configs: &Configs, fills: &Path) -> Result<Table, RuleValuesError> 
     }
     add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[])?;
     for path in yaml_files(fills)? {
-        let inputs = FillInputs::load(&path)?;
+        let inputs = crate::configs::read(&path, FillInputs::parse)?;
         let shown = || path.display().to_string();
         let (_, _, protocol) = configs
             .of_cell(&inputs.cell)

@@ -1,6 +1,6 @@
 //! One row per run: what was measured over its window and how it was judged.
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 
 use super::{Cell, Column, Row, Table};
 

@@ -1,7 +1,7 @@
 //! Sojourns in the trap against their arrival (Theorem 1(b), App. B): among sessions with
 //! similar numbers of turns T the sojourn grows with the arrival time at about E[z^T - 1].
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::trap_check::Calibration;
 use crate::measure::at_burst::Arrival;
 use crate::measure::stats;

@@ -1,8 +1,8 @@
 //! The simulator's predictions beside what a real engine did.
 
-use crate::analysis::replay::{Replay, ReplayError, Replayed};
 use crate::measure::RunMeasures;
 use crate::measure::closed_curve::half_hit_crossing;
+use crate::replay::{Replay, ReplayError, Replayed};
 
 use super::{Cell, Column, Row, Table};
 

@@ -1,6 +1,6 @@
 //! The trap check: every stuck run against model F (App. B, Table 3).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::TrapCheck;
 use crate::law::trap_check::ServedTrap;
 

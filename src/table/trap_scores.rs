@@ -1,7 +1,7 @@
 //! The pre-set scores S1 to S5 of the trap law on the blind slowdown tests (TOOLSLOW-W,
 //! TOOLSLOW-D15; App. C).
 
-use crate::analysis::verdict::{Verdict, VerdictRun, trapped_run};
+use crate::judged::verdict::{Verdict, VerdictRun, trapped_run};
 use crate::rule::trap_law::{TrappedRun, judge, pooled};
 use crate::rule::{Clause, Load};
 use crate::run::SourceFile;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::TrapCheck;
 use crate::law::trap_check::{Entry, ServedTrap};
 use crate::measure::stats;

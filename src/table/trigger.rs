@@ -1,7 +1,7 @@
 //! Whether the trigger of each run had left before its end, and what hit since (D1, App. D).
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::trigger::TriggerMeasures;
 use crate::setup::registration::Test;
 

@@ -1,7 +1,7 @@
 //! A registration's verdict: a row per run with the clause that decided, and a row per
 //! group with what was asked of it.
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::Clause;
 
 use super::{Cell, Column, Row, Table};

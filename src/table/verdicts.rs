@@ -1,7 +1,7 @@
 //! Every registered test over the same runs: the outcomes, the label of each run, and the
 //! clauses that decided it.
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::Clause;
 
 use super::verdict::{needs, outcome};

@@ -1,7 +1,7 @@
 //! How runs would come out by another rule, beside how they are judged: a row per run, and
 //! a row per rate of the paired test. Nothing in it decides.
 
-use crate::analysis::what_if::{Answer, RateWhatIf, RunWhatIf};
+use crate::judged::what_if::{Answer, RateWhatIf, RunWhatIf};
 use crate::rule::PairedVerdict;
 
 use super::{Cell, Column, Row, Table};

@@ -11,7 +11,7 @@ use trapcheck::analysis::batches::Batches;
 use trapcheck::analysis::spec::{Draw, TableKind};
 use trapcheck::setup::registration::Test;
 use trapcheck::setup::registration::inputs::FillInputs;
-use trapcheck::setup::{Arm, Campaign, Configs, Costs, Speed, ToolTime, TurnLaw};
+use trapcheck::setup::{Arm, Campaign, Costs, Speed, ToolTime, TurnLaw};
 
 use crate::project::root;
 
@@ -49,11 +49,13 @@ fn project(extra: Option<(&str, &str)>) -> tempfile::TempDir {
 /// Reads a project of examples as the program does; the first error.
 fn load(dir: &Path) -> Result<(), String> {
     let words = |e: &dyn std::error::Error| e.to_string();
-    let configs = Configs::load(&dir.join("configs")).map_err(|e| words(&e))?;
-    let campaign = Campaign::load(&dir.join("configs/campaigns/my-campaign.yaml"));
+    let configs = trapcheck::configs::load(&dir.join("configs")).map_err(|e| words(&e))?;
+    let campaign =
+        trapcheck::configs::read(&dir.join("configs/campaigns/my-campaign.yaml"), Campaign::parse);
     campaign.map_err(|e| words(&e))?.check_cells(&configs.cells)?;
     Analysis::load(&dir.join("analysis/my-analysis.yaml")).map_err(|e| words(&e))?;
-    FillInputs::load(&dir.join("configs/fill/my-cell.yaml")).map_err(|e| words(&e))?;
+    trapcheck::configs::read(&dir.join("configs/fill/my-cell.yaml"), FillInputs::parse)
+        .map_err(|e| words(&e))?;
     Batches::load(&dir.join("configs/batches.yaml")).map_err(|e| words(&e))?;
     Ok(())
 }

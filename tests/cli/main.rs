@@ -14,6 +14,7 @@ mod layouts;
 mod ledger;
 mod limits;
 mod measure;
+mod model;
 mod names;
 mod numbers;
 mod output;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use trapcheck::plan::{Arrivals, Burst, Kind, OpenArrivals, Plan};
-use trapcheck::setup::{Configs, Workload};
+use trapcheck::setup::Workload;
 
 use crate::project::root;
 
@@ -18,7 +18,7 @@ fn work_tokens(workload: &Workload, turns: usize) -> u64 {
 
 /// The work of each seed's burst under the paper's protocol, over its mean under the turn law.
 fn burst_over_nominal() -> Vec<f64> {
-    let configs = Configs::load(&root().join("configs")).unwrap();
+    let configs = trapcheck::configs::load(&root().join("configs")).unwrap();
     let (_, workload, protocol) = configs.of_cell("sglang-300k").unwrap();
     let burst = protocol.paired.burst;
     let sessions = u32::try_from(burst.sessions).unwrap();

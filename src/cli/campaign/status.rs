@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use rayon::prelude::*;
 
-use crate::sim::campaign::{Job, State};
+use crate::campaign::{Job, State};
 use crate::table::{Cell, Column, Row, Table};
 
 use super::super::output::{self, Print};
