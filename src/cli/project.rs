@@ -24,12 +24,11 @@ const CONFIGS: &str = "configs";
 pub const CACHE: &str = ".trapcheck";
 
 /// The folder a command takes its configuration from: the one asked for; where that is the
-/// default and not there, the built-in one, which is said.
+/// default and not there, the built-in one.
 pub fn configs_folder(asked: &Path) -> &Path {
     if asked != Path::new(CONFIGS) || asked.exists() {
         return asked;
     }
-    eprintln!("no {CONFIGS} folder here: using the configuration built into this program");
     Path::new(built_in::FOLDER)
 }
 
@@ -43,12 +42,16 @@ pub fn config_file(asked: &Path) -> PathBuf {
     }
 }
 
-/// The configuration in [`configs_folder`].
+/// The configuration in [`configs_folder`]; that it is the built-in one is said.
 ///
 /// # Errors
 /// A file that cannot be used, or a folder that was asked for and is not there.
 pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
-    Ok(Configs::load(configs_folder(asked))?)
+    let folder = configs_folder(asked);
+    if folder == Path::new(built_in::FOLDER) {
+        eprintln!("no {CONFIGS} folder here: using the configuration built into this program");
+    }
+    Ok(Configs::load(folder)?)
 }
 
 /// Opens the project in the current folder.

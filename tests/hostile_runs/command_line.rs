@@ -77,7 +77,7 @@ fn damaged_parquet_files_are_named_without_a_panic_message() {
         std::fs::write(dir.join("turns.parquet"), damaged).expect("it is writable");
     }
     let mut command = Command::cargo_bin("trapcheck").expect("the binary");
-    let output = command.args(["inspect", "--wide"]).arg(batch.path()).output().expect("it runs");
+    let output = command.arg("inspect").arg(batch.path()).output().expect("it runs");
     let err = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(!err.contains("panicked") && !err.contains("backtrace"), "{err}");
@@ -110,7 +110,7 @@ fn one_broken_run_does_not_hide_the_others() {
         }
     }
     let mut command = Command::cargo_bin("trapcheck").expect("the binary");
-    let output = command.arg("inspect").arg(batch.path()).output().expect("it runs");
+    let output = command.args(["inspect", "--wide"]).arg(batch.path()).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
     let out = text(&output.stdout);
     assert_eq!(out.lines().count(), 3, "{out}");
