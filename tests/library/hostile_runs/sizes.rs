@@ -105,7 +105,7 @@ fn columns_nested_without_end_are_an_error_and_no_stack_overflow() {
     let fixture = Fixture::new();
     fixture.replace("turns", "turns.parquet", bytes);
     let problems = fixture.load().expect_err("a table without its columns");
-    assert!(problems.iter().all(|problem| problem.file.ends_with("turns.parquet")), "{problems}");
+    assert!(problems.iter().all(|problem| problem.file.ends_with("turns.parquet")), "{problems:?}");
 }
 
 #[test]
