@@ -225,7 +225,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::setup::Configs;
     use crate::table::model_values::solve;
 
     fn theories() -> BTreeMap<String, Theory> {
