@@ -30,6 +30,7 @@ const RESCUES: [(&str, f64); 3] =
     [("sglang-300k", 1.35), ("sglang-300k", 1.65), ("sglang-native", 4.0)];
 /// The blind slowdowns: rate, how much longer each tool call takes, for how long, s (App. C).
 const SLOWDOWNS: [(f64, f64, f64); 2] = [(1.35, 30.0, 1800.0), (1.65, 15.0, 900.0)];
+
 /// The table.
 ///
 /// # Errors
