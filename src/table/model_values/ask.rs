@@ -14,7 +14,7 @@ use crate::model::Theory;
 #[serde(rename_all = "snake_case")]
 pub enum Asks {
     /// It can.
-    For(Ask),
+    For(Box<Ask>),
     /// The text says too little.
     Undetermined(Undetermined),
 }

@@ -28,7 +28,7 @@ pub(super) const QUANTITIES: &[(&str, Value)] = &[
         let state = slowed_curve(at)?.good_state(at.rate_per_s()?);
         state.map(|s| s.population).ok_or_else(|| Unanswered::new("no good state"))
     }),
-    ("mu_per_s", |at| Ok(mu_per_s(at, needed("population", at.with.population)?)?)),
+    ("mu_per_s", |at| mu_per_s(at, needed("population", at.with.population)?)),
     ("gate_drain_s", |at| {
         let cap = needed("population", at.with.population)?;
         let present = good_population(at)? + at.theory.paired.burst.sessions as f64;
