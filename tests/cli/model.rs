@@ -166,7 +166,7 @@ fn the_published_values_are_all_listed_and_every_text_row_holds() {
 }
 
 #[test]
-fn a_text_row_that_does_not_hold_is_exit_code_1() {
+fn a_text_row_that_does_not_hold_is_exit_code_1_and_a_misspelt_quantity_2() {
     let folder = std::env::temp_dir().join(format!("trapcheck-model-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let published = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("paper/published");
@@ -174,11 +174,20 @@ fn a_text_row_that_does_not_hold_is_exit_code_1() {
         std::fs::copy(published.join(name), folder.join(name)).unwrap();
     }
     let row = r#"[{"id": "T1", "where": "test", "quantity": "E[T]", "cell": "workload",
-        "published": 14.0, "tolerance": 0.5, "basis": "text", "computable": true}]"#;
-    std::fs::write(folder.join("model_values.json"), row).unwrap();
-    let output = model(&["table", "--published", folder.to_str().unwrap()]);
+        "published": 14.0, "tolerance": 0.5, "basis": "text",
+        "asks": {"for": {"quantity": "mean_turns", "at": [{"cell": "sglang-300k"}]}}}]"#;
+    let file = folder.join("model_values.json");
+    let table = |row: &str| {
+        std::fs::write(&file, row).unwrap();
+        model(&["table", "--published", folder.to_str().unwrap()])
+    };
+    let missed = table(row);
+    let misspelt = table(&row.replace("mean_turns", "mean_turn"));
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(missed.status.code(), Some(1));
+    assert_eq!(misspelt.status.code(), Some(2));
+    let message = String::from_utf8(misspelt.stderr).unwrap();
+    assert!(message.contains("no quantity mean_turn; did you mean mean_turns?"), "{message}");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use trapcheck::table::model_values::{self, Compared, Printed, compare, parse, solve};
+use trapcheck::table::model_values::{
+    self, Asks, Compared, Printed, compare, parse, quantities, solve,
+};
 
 static ROWS: LazyLock<Vec<Compared>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -74,14 +76,14 @@ fn every_value_that_rests_on_the_text_alone_matches_to_the_printed_digit() {
 fn every_computable_value_is_computed_and_the_others_say_why_not() {
     assert_eq!(ROWS.len(), 384);
     for row in ROWS.iter() {
-        assert_eq!(row.ours.is_ok(), row.published.computable, "{}", describe(row));
+        assert_eq!(row.ours.is_ok(), row.published.computable(), "{}", describe(row));
     }
     assert_eq!(ROWS.iter().filter(|row| row.ours.is_err()).count(), 52);
 }
 
 #[test]
 fn the_values_that_miss_are_the_known_ones_with_their_gaps() {
-    for row in ROWS.iter().filter(|row| row.published.computable) {
+    for row in ROWS.iter().filter(|row| row.published.computable()) {
         let known = MISSES.iter().find(|(id, _)| *id == row.published.id);
         assert_eq!(row.matches(), Some(known.is_none()), "{}", describe(row));
         if let Some((_, most)) = known {
@@ -100,7 +102,29 @@ fn no_text_row_is_among_the_misses() {
 }
 
 #[test]
-fn an_answer_does_not_depend_on_the_published_number() {
+fn every_quantity_has_its_own_name_and_a_published_value_asks_for_it() {
+    let asked = |name: &str| {
+        ROWS.iter().any(|row| match &row.published.asks {
+            Asks::For(ask) => ask.quantity.name == name,
+            Asks::Undetermined(_) => false,
+        })
+    };
+    let names: Vec<&str> = quantities().map(|quantity| quantity.name).collect();
+    for (i, name) in names.iter().enumerate() {
+        assert!(asked(name), "{name}");
+        assert!(!names[..i].contains(name), "{name} is there twice");
+    }
+}
+
+#[test]
+fn rows_of_the_same_words_are_told_apart_by_their_loads() {
+    let ours = |id: &str| ROWS.iter().find(|row| row.published.id == id).unwrap().ours.clone();
+    // App. E.11: the drains at 1.35 and 1.65 lambda_ref, in the same words.
+    assert!(ours("B040").unwrap() < ours("B041").unwrap());
+}
+
+#[test]
+fn an_answer_depends_neither_on_the_published_number_nor_on_a_word_of_its_row() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read =
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
@@ -110,6 +134,8 @@ fn an_answer_does_not_depend_on_the_published_number() {
     for row in &mut altered {
         row.published = 1e9;
         row.id = "?".into();
+        row.quantity = "?".into();
+        row.cell = "?".into();
     }
     let altered = compare(&altered, &solve(&configs).unwrap(), &printed);
     for (a, b) in ROWS.iter().zip(&altered) {
@@ -127,4 +153,13 @@ fn the_table_lists_every_row_with_the_printed_digits() {
     assert_eq!(line("C006"), "C006,Table 3,rho,A100_300k 1.65,1.64,1.643,2,yes,0.182,text,");
     assert!(line("X001").contains("unknown"));
     assert!(line("F027").contains("4.00e-23,3.58e-23,23,yes"));
+}
+
+#[test]
+fn the_models_gap_is_taken_over_the_window_of_the_cells_own_protocol() {
+    let configs = trapcheck::configs::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")).unwrap();
+    let theory = &solve(&configs).unwrap()["vllm-cpu-tiny-30k"];
+    let ours = model_values::gap_over_turnover(theory, theory.rate_per_s(1.5)).unwrap();
+    // Its runs of 540 s measured 4.36, 5.25 and 5.78; at the paper's 5700 s it were 32.8.
+    assert!((4.36..5.78).contains(&ours), "{ours}");
 }
