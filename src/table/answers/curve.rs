@@ -1,10 +1,18 @@
 //! The entry model's curve of a cell (App. E.9).
 
-use super::{Fact, columns, facts, rows};
+use super::{Fact, answers, facts};
 use crate::model::curve::layers::{demand_cv2, h1, h2};
+use crate::model::curve::entry::State;
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Table, fixed};
+use crate::table::{Cell, Col, Table, fixed};
+
+/// A state of the curve, its rate in lambda_ref and its share of turns that hit.
+struct Shown {
+    state: State,
+    mu_over_ref: f64,
+    hit_share: f64,
+}
 
 /// The curve's landmarks, with layers H1 and H2, and its states at the given populations. H2
 /// looks for the edge within `from_empty_s`.
@@ -58,33 +66,20 @@ pub fn curve(
         ]
         .concat(),
     );
-    let states = populations.iter().flat_map(|n| {
-        let states = curve.states_at(*n);
-        states.into_iter().map(|state| {
-            vec![
-                Cell::Number(state.population, 1),
-                Cell::Number(state.mu_per_s, 4),
-                Cell::Number(state.mu_per_s / lambda_ref, 3),
-                Cell::Number(100.0 * model.followup_share() * state.hit_probability, 1),
-                Cell::Number(state.in_service, 1),
-                Cell::Number(state.queued, 1),
-            ]
-        })
-    });
-    let names = [
-        ("population", "sessions"),
-        ("mu", "sessions/s"),
-        ("mu_over_ref", "lambda_ref"),
-        ("turns_that_hit", "%"),
-        ("in_service", "sessions"),
-        ("queued", "sessions"),
+    let columns: &[Col<Shown>] = &[
+        Col::new("population", "sessions", |of| Cell::Number(of.state.population, 1)),
+        Col::new("mu", "sessions/s", |of| Cell::Number(of.state.mu_per_s, 4)),
+        Col::new("mu_over_ref", "lambda_ref", |of| Cell::Number(of.mu_over_ref, 3)),
+        Col::new("turns_that_hit", "%", |of| Cell::Number(100.0 * of.hit_share, 1)),
+        Col::new("in_service", "sessions", |of| Cell::Number(of.state.in_service, 1)),
+        Col::new("queued", "sessions", |of| Cell::Number(of.state.queued, 1)),
     ];
-    let table = Table {
-        name: "model_curve".into(),
-        title: "States".into(),
-        columns: columns(&names),
-        rows: rows(states),
-    };
+    let states = populations.iter().flat_map(|n| curve.states_at(*n)).map(|state| Shown {
+        state,
+        mu_over_ref: state.mu_per_s / lambda_ref,
+        hit_share: model.followup_share() * state.hit_probability,
+    });
+    let table = answers("model_curve", "States", columns, states);
     Ok(vec![landmarks, table])
 }
 
