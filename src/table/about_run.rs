@@ -15,6 +15,11 @@ pub trait AboutRun {
     /// The run.
     fn run(&self) -> &RunStatistics;
 
+    /// What was measured over its window, if anything was.
+    fn window(&self) -> Option<&WindowMeasures> {
+        self.run().measures.window.as_ref()
+    }
+
     /// Its directory, as it is printed.
     fn dir(&self) -> String {
         self.run().dir.display().to_string()
@@ -94,15 +99,6 @@ pub const fn identity<T: AboutRun>() -> [Col<T>; 6] {
 /// The columns that identify a run of an open arm, then those of what was `found`.
 pub fn with_identity<T: AboutRun>(found: &[Col<T>]) -> Vec<Col<T>> {
     [&identity()[..], found].concat()
-}
-
-/// A measurement over the run's window; unknown without one.
-pub fn in_window(
-    of: &impl AboutRun,
-    measured: impl FnOnce(&WindowMeasures) -> Option<f64>,
-    digits: usize,
-) -> Cell {
-    Cell::known(of.run().measures.window.as_ref().and_then(measured), digits)
 }
 
 /// The run's state under the paired test, where it is judged.

@@ -36,15 +36,15 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         Col::key("source", "", |of| Cell::text(of.source)),
         Col::key("arm", "", |of| Cell::text(of.arm.word())),
         Col::key("test", "", |_| Cell::text(TEST)),
-        Col::new("runs", "runs", |of| Cell::Count(of.runs.len() as u64)),
+        Col::count("runs", "runs", |of| of.runs.len() as u64),
         Col::new("trapped", "runs", |of| of.count(State::Trapped)),
         Col::new("recovered", "runs", |of| of.count(State::Recovered)),
         Col::new("draining", "runs", |of| of.count(State::Draining)),
         Col::new("indeterminate", "runs", |of| of.count(State::Indeterminate)),
         Col::new("unmeasurable", "runs", |of| of.count(State::Unmeasurable)),
-        Col::new("without_a_hit", "runs", |of| {
+        Col::count("without_a_hit", "runs", |of| {
             let hit = |r: &ScoredRun| r.measures.window.as_ref().and_then(|w| w.hits.value());
-            Cell::Count(of.runs.iter().filter(|run| hit(run) == Some(0.0)).count() as u64)
+            of.runs.iter().filter(|run| hit(run) == Some(0.0)).count() as u64
         }),
         Col::new("seeds_lower_than_noburst", "seeds", |of| {
             of.signs.map_or(Cell::Empty, |(lower, _)| Cell::Count(lower))
@@ -52,8 +52,8 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         Col::new("seeds_compared", "seeds", |of| {
             of.signs.map_or(Cell::Empty, |(_, compared)| Cell::Count(compared))
         }),
-        Col::new("sign_test_p", "", |of| {
-            Cell::optional(of.signs.and_then(|(lower, compared)| sign_test(lower, compared)), 4)
+        Col::optional("sign_test_p", "", 4, |of| {
+            of.signs.and_then(|(lower, compared)| sign_test(lower, compared))
         }),
     ];
     let mut arms: BTreeMap<(String, &'static str, Arm), Vec<&ScoredRun>> = BTreeMap::new();

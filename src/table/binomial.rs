@@ -36,12 +36,12 @@ struct Share {
 const COLUMNS: &[Col<Share>] = &[
     Col::key("what", "", |share| Cell::text(&share.what)),
     Col::key("source", "", |share| Cell::text(&share.source)),
-    Col::new("events", "runs", |share| Cell::Count(share.events)),
-    Col::new("runs", "runs", |share| Cell::Count(share.runs)),
-    Col::new("lower_95", "", |share| Cell::known(share.interval().map(|i| i.0), 4)),
-    Col::new("upper_95", "", |share| Cell::known(share.interval().map(|i| i.1), 4)),
-    Col::new("upper_95_one_sided", "", |share| {
-        Cell::known(upper_bound(share.events, share.runs, CONFIDENCE), 4)
+    Col::count("events", "runs", |share| share.events),
+    Col::count("runs", "runs", |share| share.runs),
+    Col::known("lower_95", "", 4, |share| share.interval().map(|i| i.0)),
+    Col::known("upper_95", "", 4, |share| share.interval().map(|i| i.1)),
+    Col::known("upper_95_one_sided", "", 4, |share| {
+        upper_bound(share.events, share.runs, CONFIDENCE)
     }),
 ];
 

@@ -5,7 +5,7 @@ use crate::analysis::ScoredRun;
 use crate::measure::stretches::Stretches;
 use crate::setup::Span;
 
-use super::about_run::{in_window, state, with_identity};
+use super::about_run::{AboutRun, state, with_identity};
 use super::{Cell, Col, Table};
 
 /// A run that stays below this has collapsed (App. E.6: "below 0.2 from this window on").
@@ -22,14 +22,14 @@ const COLUMNS: &[Col<ScoredRun>] = &[
         let low = |bins: &Stretches| bins.below_to_the_end_from(COLLAPSED_BELOW);
         Cell::of_stretches(&hits(run), |bins| low(bins).map(|bin| bin.start_s), 0)
     }),
-    Col::new("burst_sessions", "sessions", |run| Cell::Count(run.treatment.burst_sessions)),
-    Col::new("burst_finished_s", "s", |run| {
-        Cell::optional(run.burst.and_then(|burst| burst.last_completed_s), 0)
+    Col::count("burst_sessions", "sessions", |run| run.treatment.burst_sessions),
+    Col::optional("burst_finished_s", "s", 0, |run| {
+        run.burst.and_then(|burst| burst.last_completed_s)
     }),
-    Col::new("queue_peak_requests", "requests", |run| {
-        Cell::known(run.queue_lengths.and_then(|queue| queue.most_after_burst), 0)
+    Col::known("queue_peak_requests", "requests", 0, |run| {
+        run.queue_lengths.and_then(|queue| queue.most_after_burst)
     }),
-    Col::new("token_hit_fraction", "", |run| in_window(run, |w| w.token_hit_fraction, 4)),
+    Col::known("token_hit_fraction", "", 4, |run| run.window()?.token_hit_fraction),
     Col::new("slowed_tool_calls", "calls", |run| match run.treatment.has_plan {
         true => Cell::Count(run.treatment.slowed.map_or(0, |slowed| slowed.calls)),
         false => Cell::Unknown,

@@ -9,7 +9,7 @@ use crate::measure::stretches::Stretches;
 use crate::rule::Arm;
 use crate::setup::{PairedThresholds, Span};
 
-use super::about_run::{in_window, with_identity};
+use super::about_run::{AboutRun, with_identity};
 use super::measured_curve::MeasuredCurve;
 use super::{Cell, Col, Table};
 
@@ -21,21 +21,17 @@ type Around<'a> = (&'a ScoredRun, (&'a BurstMeasures, &'a Curves<'a>));
 
 fn columns<'a>() -> Vec<Col<Around<'a>>> {
     with_identity(&[
-        Col::new("hit_fraction_before", "", |(_, (burst, _))| {
-            Cell::known(burst.hits_before.value(), 3)
+        Col::known("hit_fraction_before", "", 3, |(_, (burst, _))| burst.hits_before.value()),
+        Col::number("backlog_before_sessions", "sessions", 0, |(_, (burst, _))| {
+            burst.backlog_before
         }),
-        Col::new("backlog_before_sessions", "sessions", |(_, (burst, _))| {
-            Cell::Number(burst.backlog_before, 0)
+        Col::number("backlog_after_burst_sessions", "sessions", 0, |(_, (burst, _))| {
+            burst.backlog_after
         }),
-        Col::new("backlog_after_burst_sessions", "sessions", |(_, (burst, _))| {
-            Cell::Number(burst.backlog_after, 0)
+        Col::known("backlog_window_mean_sessions", "sessions", 1, |of| {
+            Some(of.window()?.backlog_mean)
         }),
-        Col::new("backlog_window_mean_sessions", "sessions", |of| {
-            in_window(of, |w| Some(w.backlog_mean), 1)
-        }),
-        Col::new("first_bin_without_hits_s", "s", |(_, (burst, _))| {
-            Cell::optional(burst.no_hits_from_s, 0)
-        }),
+        Col::optional("first_bin_without_hits_s", "s", 0, |(_, (burst, _))| burst.no_hits_from_s),
         // A gate that never empties has no drain time; a run without a gate no gate.
         Col::new("gate_drained_after_s", "s", |(run, (burst, _))| {
             match burst.gate_drained_after_s {
@@ -48,12 +44,10 @@ fn columns<'a>() -> Vec<Col<Around<'a>>> {
             true => Cell::known(quasi_static_drain_s(run, curves), 0),
             false => Cell::Empty,
         }),
-        Col::new("follow_up_hit_fraction_before", "", |(_, (burst, _))| {
-            Cell::known(burst.follow_up_hits_before.value(), 3)
+        Col::known("follow_up_hit_fraction_before", "", 3, |(_, (burst, _))| {
+            burst.follow_up_hits_before.value()
         }),
-        Col::new("first_low_hit_150s_s", "s", |(_, (burst, _))| {
-            Cell::optional(burst.first_low_s, 0)
-        }),
+        Col::optional("first_low_hit_150s_s", "s", 0, |(_, (burst, _))| burst.first_low_s),
         Col::new("good_from_s", "s", |(run, _)| good_from(run)),
         Col::new("hits_return_after_stop_s", "s", |(run, _)| hits_return(run)),
     ])

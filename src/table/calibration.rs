@@ -7,7 +7,7 @@ use crate::law::TurnCostFit;
 use crate::model::SessionMeans;
 use crate::setup::Configs;
 
-use super::about_run::{AboutRun, cell, in_window, population, run, seed, source};
+use super::about_run::{AboutRun, cell, population, run, seed, source};
 use super::{Cell, Col, Table, session_means};
 
 /// A cache-off run and the fit of its turns' cost.
@@ -45,25 +45,19 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
         cell(),
         population(),
         seed(),
-        Col::new("turns_per_s", "turns/s", |of| Cell::Number(of.turns_per_s, 3)),
-        Col::new("mean_prompt_tokens", "tokens", |of| in_window(of, |w| w.mean_prompt_tokens, 0)),
-        Col::new("uncached_tokens_per_s", "tokens/s", |of| Cell::Number(of.tokens_per_s, 0)),
-        Col::new("completions_per_s", "sessions/s", |of| {
-            in_window(of, |w| Some(w.completions_per_s), 4)
+        Col::number("turns_per_s", "turns/s", 3, |of| of.turns_per_s),
+        Col::known("mean_prompt_tokens", "tokens", 0, |of| of.window()?.mean_prompt_tokens),
+        Col::number("uncached_tokens_per_s", "tokens/s", 0, |of| of.tokens_per_s),
+        Col::known("completions_per_s", "sessions/s", 4, |of| Some(of.window()?.completions_per_s)),
+        Col::number("turns_based_sessions_per_s", "sessions/s", 4, |of| {
+            of.turns_per_s / of.means.mean_turns
         }),
-        Col::new("turns_based_sessions_per_s", "sessions/s", |of| {
-            Cell::Number(of.turns_per_s / of.means.mean_turns, 4)
+        Col::number("token_based_sessions_per_s", "sessions/s", 4, |of| {
+            of.tokens_per_s / of.means.session_prompt_tokens()
         }),
-        Col::new("token_based_sessions_per_s", "sessions/s", |of| {
-            Cell::Number(of.tokens_per_s / of.means.session_prompt_tokens(), 4)
-        }),
-        Col::new("fixed_s", "s", |of| Cell::known(of.fit.map(|fit| fit.fixed_s), 5)),
-        Col::new("per_token_us", "us/token", |of| {
-            Cell::known(of.fit.map(|fit| fit.per_token_s * 1e6), 2)
-        }),
-        Col::new("residual_rms_s", "s per bin", |of| {
-            Cell::known(of.fit.map(|fit| fit.residual_rms_s), 3)
-        }),
+        Col::known("fixed_s", "s", 5, |of| of.fit.map(|fit| fit.fixed_s)),
+        Col::known("per_token_us", "us/token", 2, |of| of.fit.map(|fit| fit.per_token_s * 1e6)),
+        Col::known("residual_rms_s", "s per bin", 3, |of| of.fit.map(|fit| fit.residual_rms_s)),
         Col::new("bins", "", |of| of.fit.map_or(Cell::Unknown, |fit| Cell::Count(fit.bins as u64))),
     ];
     let title = "All-miss capacity: cache-off runs and the fitted cost of a turn";

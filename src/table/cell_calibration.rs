@@ -44,28 +44,22 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
         Col::key("cell", "", |of| Cell::text(of.cell)),
         Col::key("source", "", |of| Cell::text(of.source)),
         Col::key("population", "sessions", |of| Cell::Count(of.population)),
-        Col::new("runs", "", |of| Cell::Count(of.each(|w| Some(w.turns_per_s)).len() as u64)),
-        Col::new("all_miss_tokens_per_s", "tokens/s", |of| {
-            Cell::known(stats::mean(&of.tokens_per_s()), 0)
+        Col::count("runs", "", |of| of.each(|w| Some(w.turns_per_s)).len() as u64),
+        Col::known("all_miss_tokens_per_s", "tokens/s", 0, |of| stats::mean(&of.tokens_per_s())),
+        Col::optional("all_miss_tokens_standard_error", "tokens/s", 0, |of| {
+            stats::standard_error(&of.tokens_per_s())
         }),
-        Col::new("all_miss_tokens_standard_error", "tokens/s", |of| {
-            Cell::optional(stats::standard_error(&of.tokens_per_s()), 0)
+        Col::known("lambda_ref_per_s", "sessions/s", 5, |of| stats::mean(&of.sessions_per_s())),
+        Col::optional("lambda_ref_standard_error", "sessions/s", 5, |of| {
+            stats::standard_error(&of.sessions_per_s())
         }),
-        Col::new("lambda_ref_per_s", "sessions/s", |of| {
-            Cell::known(stats::mean(&of.sessions_per_s()), 5)
-        }),
-        Col::new("lambda_ref_standard_error", "sessions/s", |of| {
-            Cell::optional(stats::standard_error(&of.sessions_per_s()), 5)
-        }),
-        Col::new("lambda_miss_token_based_per_s", "sessions/s", |of| {
+        Col::known("lambda_miss_token_based_per_s", "sessions/s", 5, |of| {
             let tokens = stats::mean(&of.tokens_per_s());
-            Cell::known(tokens.map(|tokens| tokens / of.means.session_prompt_tokens()), 5)
+            tokens.map(|tokens| tokens / of.means.session_prompt_tokens())
         }),
-        Col::new("completions_per_s", "sessions/s", |of| {
-            Cell::known(stats::mean(&of.completions_per_s()), 5)
-        }),
-        Col::new("completions_standard_error", "sessions/s", |of| {
-            Cell::optional(stats::standard_error(&of.completions_per_s()), 5)
+        Col::known("completions_per_s", "sessions/s", 5, |of| stats::mean(&of.completions_per_s())),
+        Col::optional("completions_standard_error", "sessions/s", 5, |of| {
+            stats::standard_error(&of.completions_per_s())
         }),
     ];
     let mut groups: BTreeMap<(&str, &'static str, u64), Vec<&ScoredRun>> = BTreeMap::new();

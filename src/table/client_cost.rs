@@ -4,8 +4,8 @@
 use crate::analysis::ScoredRun;
 use crate::rule::Load;
 
-use super::about_run::{in_window, with_identity};
-use super::{Cell, Col, Table};
+use super::about_run::{AboutRun, with_identity};
+use super::{Col, Table};
 
 /// A run with a rate, and its load.
 type Loaded<'a> = (&'a ScoredRun, Load);
@@ -13,28 +13,24 @@ type Loaded<'a> = (&'a ScoredRun, Load);
 /// The table, a row per run with a rate.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: Vec<Col<Loaded<'_>>> = with_identity(&[
-        Col::new("sessions_held_at_gate", "sessions", |(run, _)| {
-            Cell::Count(run.measures.whole.sessions_held)
+        Col::count("sessions_held_at_gate", "sessions", |(run, _)| {
+            run.measures.whole.sessions_held
         }),
-        Col::new("gate_hold_mean_s", "s", |(run, _)| {
-            Cell::optional(run.measures.whole.held_mean_s, 1)
+        Col::optional("gate_hold_mean_s", "s", 1, |(run, _)| run.measures.whole.held_mean_s),
+        Col::number("gate_hold_session_hours", "session-hours", 1, |(run, _)| {
+            run.measures.whole.held_session_hours
         }),
-        Col::new("gate_hold_session_hours", "session-hours", |(run, _)| {
-            Cell::Number(run.measures.whole.held_session_hours, 1)
+        Col::known("latency_median_s", "s", 2, |of| of.window()?.latency_median_s),
+        Col::known("latency_p90_s", "s", 2, |of| of.window()?.latency_p90_s),
+        Col::count("sessions_unfinished", "sessions", |(run, _)| {
+            run.measures.whole.sessions_unfinished
         }),
-        Col::new("latency_median_s", "s", |of| in_window(of, |w| w.latency_median_s, 2)),
-        Col::new("latency_p90_s", "s", |of| in_window(of, |w| w.latency_p90_s, 2)),
-        Col::new("sessions_unfinished", "sessions", |(run, _)| {
-            Cell::Count(run.measures.whole.sessions_unfinished)
+        Col::count("sessions_failed", "sessions", |(run, _)| run.measures.whole.sessions_failed),
+        Col::known("realized_arrivals_multiple", "lambda_ref", 3, |of| {
+            Some(of.window()?.base_arrivals_per_s / of.1.lambda_ref_per_s)
         }),
-        Col::new("sessions_failed", "sessions", |(run, _)| {
-            Cell::Count(run.measures.whole.sessions_failed)
-        }),
-        Col::new("realized_arrivals_multiple", "lambda_ref", |of| {
-            in_window(of, |w| Some(w.base_arrivals_per_s / of.1.lambda_ref_per_s), 3)
-        }),
-        Col::new("completions_multiple", "lambda_ref", |of| {
-            in_window(of, |w| Some(w.completions_per_s / of.1.lambda_ref_per_s), 3)
+        Col::known("completions_multiple", "lambda_ref", 3, |of| {
+            Some(of.window()?.completions_per_s / of.1.lambda_ref_per_s)
         }),
     ]);
     let title = "What clients paid: gate waits over the run, latency and rates over the window";

@@ -6,7 +6,7 @@ use crate::measure::WindowMeasures;
 use crate::measure::stretches::Stretches;
 use crate::setup::{Configs, Span};
 
-use super::about_run::{AboutRun, cell, in_window, run, seed, source};
+use super::about_run::{AboutRun, cell, run, seed, source};
 use super::{Cell, Col, Table, session_means};
 
 /// Length of the longer bins, s (App. E.3: [900, 1200) s and [1200, 2700) s of a window
@@ -56,25 +56,21 @@ fn columns<'a>() -> Vec<Col<Closed<'a>>> {
             of.run.meta.population.map_or(Cell::Unknown, Cell::Count)
         }),
         seed(),
-        Col::new("completions_per_s", "sessions/s", |of| {
-            Cell::Number(of.window.completions_per_s, 4)
+        Col::number("completions_per_s", "sessions/s", 4, |of| of.window.completions_per_s),
+        Col::number("turns_based_per_s", "sessions/s", 4, |of| {
+            of.window.turns_per_s / of.mean_turns
         }),
-        Col::new("turns_based_per_s", "sessions/s", |of| {
-            Cell::Number(of.window.turns_per_s / of.mean_turns, 4)
-        }),
-        Col::new("hit_fraction", "", |of| in_window(of, |w| w.hits.value(), 3)),
-        Col::new("follow_up_hit_fraction", "", |of| in_window(of, |w| w.follow_up_hits.value(), 3)),
-        Col::new("uncached_tokens_per_s", "tokens/s", |of| {
-            in_window(of, |w| w.uncached_tokens_per_s, 0)
-        }),
+        Col::known("hit_fraction", "", 3, |of| of.window()?.hits.value()),
+        Col::known("follow_up_hit_fraction", "", 3, |of| of.window()?.follow_up_hits.value()),
+        Col::known("uncached_tokens_per_s", "tokens/s", 0, |of| of.window()?.uncached_tokens_per_s),
         Col::new("early_hit_fraction", "", |of| {
             of.hits_over(Span::new(of.window.span.start_s, of.late().start_s))
         }),
         Col::new("last_hit_fraction", "", |of| of.hits_over(of.window.span.last(LONG_BIN_S))),
-        Col::new("late_completions_per_s", "sessions/s", |of| {
+        Col::known("late_completions_per_s", "sessions/s", 4, |of| {
             let late = Some(of.late()).filter(|late| late.length_s() > 0.0);
             let series = &of.run.measures.series;
-            Cell::known(late.map(|late| series.completions_per_s(late)), 4)
+            late.map(|late| series.completions_per_s(late))
         }),
         Col::new("least_100s_hit_fraction", "", |of| {
             Cell::of_stretches(&of.bins(), Stretches::lowest, 3)
@@ -85,16 +81,12 @@ fn columns<'a>() -> Vec<Col<Closed<'a>>> {
         Col::new("most_300s_hit_fraction", "", |of| {
             Cell::of_stretches(&of.long_bins(), Stretches::highest, 3)
         }),
-        Col::new("degraded_from_s", "s", |of| {
-            Cell::optional(of.run.degraded.map(|span| span.start_s), 0)
+        Col::optional("degraded_from_s", "s", 0, |of| of.run.degraded.map(|span| span.start_s)),
+        Col::optional("degraded_until_s", "s", 0, |of| of.run.degraded.map(|span| span.end_s)),
+        Col::known("waiting_mean_requests", "requests", 1, |of| {
+            of.run.queue_lengths.and_then(|queue| queue.window_mean)
         }),
-        Col::new("degraded_until_s", "s", |of| {
-            Cell::optional(of.run.degraded.map(|span| span.end_s), 0)
-        }),
-        Col::new("waiting_mean_requests", "requests", |of| {
-            Cell::known(of.run.queue_lengths.and_then(|queue| queue.window_mean), 1)
-        }),
-        Col::new("turns_completed", "turns", |of| Cell::Count(of.run.measures.whole.hits.total())),
+        Col::count("turns_completed", "turns", |of| of.run.measures.whole.hits.total()),
     ]
 }
 

@@ -5,16 +5,16 @@ use crate::analysis::ScoredRun;
 use crate::measure::cohort::Cohort;
 
 use super::about_run::with_identity;
-use super::{Cell, Col, Table};
+use super::{Col, Table};
 
 /// The table. A session that did not complete counts as longer than all others, so that a
 /// median among these is unknown.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: Vec<Col<(&ScoredRun, &Cohort)>> = with_identity(&[
-        Col::new("cohort_sessions", "sessions", |(_, cohort)| Cell::Count(cohort.sessions)),
-        Col::new("median_duration_s", "s", |(_, cohort)| Cell::known(cohort.median_duration_s, 0)),
-        Col::new("unfinished_fraction", "", |(_, cohort)| {
-            Cell::Number(cohort.unfinished as f64 / cohort.sessions as f64, 4)
+        Col::count("cohort_sessions", "sessions", |(_, cohort)| cohort.sessions),
+        Col::known("median_duration_s", "s", 0, |(_, cohort)| cohort.median_duration_s),
+        Col::number("unfinished_fraction", "", 4, |(_, cohort)| {
+            cohort.unfinished as f64 / cohort.sessions as f64
         }),
     ]);
     let title = "Sessions that arrived within 1800 s of the burst's start: time to completion";

@@ -8,14 +8,33 @@ use std::borrow::{Borrow, Cow};
 use super::{Cell, Column, Row, Table};
 use crate::run::SourceFile;
 
-/// A column of a table with a row per `T`.
+/// A column of a table with a row per `T`: its name, its unit (empty for words and ratios)
+/// and how its cell comes from what the row is about.
 #[derive(Debug)]
 pub struct Col<T> {
     name: &'static str,
     unit: &'static str,
     is_key: bool,
-    of: fn(&T) -> Cell,
+    of: Of<T>,
 }
+
+/// How a cell comes from what its row is about; a number with its digits after the point.
+#[derive(Debug)]
+enum Of<T> {
+    Cell(fn(&T) -> Cell),
+    Count(fn(&T) -> u64),
+    Number(fn(&T) -> f64, usize),
+    Known(fn(&T) -> Option<f64>, usize),
+    Optional(fn(&T) -> Option<f64>, usize),
+}
+
+impl<T> Clone for Of<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Of<T> {}
 
 impl<T> Clone for Col<T> {
     fn clone(&self) -> Self {
@@ -26,19 +45,60 @@ impl<T> Clone for Col<T> {
 impl<T> Copy for Col<T> {}
 
 impl<T> Col<T> {
-    /// A column of findings: its name, its unit (empty for words and ratios) and its cell.
+    /// A finding of any kind.
     pub const fn new(name: &'static str, unit: &'static str, of: fn(&T) -> Cell) -> Self {
-        Self { name, unit, is_key: false, of }
+        Self { name, unit, is_key: false, of: Of::Cell(of) }
     }
 
-    /// A column that says which row this is.
+    /// What says which row this is.
     pub const fn key(name: &'static str, unit: &'static str, of: fn(&T) -> Cell) -> Self {
-        Self { name, unit, is_key: true, of }
+        Self { name, unit, is_key: true, of: Of::Cell(of) }
+    }
+
+    /// A whole number.
+    pub const fn count(name: &'static str, unit: &'static str, of: fn(&T) -> u64) -> Self {
+        Self { name, unit, is_key: false, of: Of::Count(of) }
+    }
+
+    /// A number that every row has.
+    pub const fn number(
+        name: &'static str,
+        unit: &'static str,
+        digits: usize,
+        of: fn(&T) -> f64,
+    ) -> Self {
+        Self { name, unit, is_key: false, of: Of::Number(of, digits) }
+    }
+
+    /// A number that may be unknown.
+    pub const fn known(
+        name: &'static str,
+        unit: &'static str,
+        digits: usize,
+        of: fn(&T) -> Option<f64>,
+    ) -> Self {
+        Self { name, unit, is_key: false, of: Of::Known(of, digits) }
+    }
+
+    /// A number that may not apply.
+    pub const fn optional(
+        name: &'static str,
+        unit: &'static str,
+        digits: usize,
+        of: fn(&T) -> Option<f64>,
+    ) -> Self {
+        Self { name, unit, is_key: false, of: Of::Optional(of, digits) }
     }
 
     /// Its cell of a row.
     pub fn cell(&self, of: &T) -> Cell {
-        (self.of)(of)
+        match self.of {
+            Of::Cell(cell) => cell(of),
+            Of::Count(count) => Cell::Count(count(of)),
+            Of::Number(number, digits) => Cell::Number(number(of), digits),
+            Of::Known(number, digits) => Cell::known(number(of), digits),
+            Of::Optional(number, digits) => Cell::optional(number(of), digits),
+        }
     }
 
     fn heading(&self) -> Column {
@@ -78,11 +138,18 @@ mod tests {
     fn a_cell_stands_under_the_column_that_it_is_declared_with() {
         let columns: &[Col<f64>] = &[
             Col::key("x", "s", |x| Cell::Number(*x, 1)),
-            Col::new("square", "s2", |x| Cell::Number(x * x, 2)),
+            Col::number("square", "s2", 2, |x| x * x),
+            Col::known("root", "", 1, |x| (*x >= 0.0).then(|| x.sqrt())),
+            Col::optional("inverse", "1/s", 1, |x| (*x != 0.0).then(|| 1.0 / x)),
+            Col::count("whole", "s", |x| x.abs() as u64),
         ];
-        let table = Table::of("t", "T", columns, [1.0, 1.5], |x| (format!("at {x}"), Vec::new()));
-        assert_eq!(table.to_csv(), "x,square\n1.0,1.00\n1.5,2.25\n");
-        assert_eq!(table.rows[1].key, "at 1.5");
-        assert_eq!(table.columns, [Column::key("x", "s"), Column::new("square", "s2")]);
+        let table = Table::of("t", "T", columns, [4.0, 0.0, -1.5], |x| (x.to_string(), vec![]));
+        let csv = "x,square,root,inverse,whole\n\
+                   4.0,16.00,2.0,0.2,4\n\
+                   0.0,0.00,0.0,,0\n\
+                   -1.5,2.25,unknown,-0.7,1\n";
+        assert_eq!(table.to_csv(), csv);
+        assert_eq!(table.rows[2].key, "-1.5");
+        assert_eq!(table.columns[..2], [Column::key("x", "s"), Column::new("square", "s2")]);
     }
 }

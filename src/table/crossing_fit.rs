@@ -60,24 +60,16 @@ impl Crossings<'_> {
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     let columns: &[Col<Crossings<'_>>] = &[
         Col::key("source", "", |of| Cell::text(of.source)),
-        Col::new("pools", "cells", |of| Cell::Count(of.pools().len() as u64)),
-        Col::new("intercept_sessions", "sessions", |of| {
-            Cell::known(of.fit().map(|fit| fit.intercept), 2)
+        Col::count("pools", "cells", |of| of.pools().len() as u64),
+        Col::known("intercept_sessions", "sessions", 2, |of| of.fit().map(|fit| fit.intercept)),
+        Col::known("slope", "", 3, |of| of.fit().map(|fit| fit.slope)),
+        Col::known("intercept_standard_error_sessions", "sessions", 2, |of| {
+            of.fit().and_then(|fit| fit.intercept_error)
         }),
-        Col::new("slope", "", |of| Cell::known(of.fit().map(|fit| fit.slope), 3)),
-        Col::new("intercept_standard_error_sessions", "sessions", |of| {
-            Cell::known(of.fit().and_then(|fit| fit.intercept_error), 2)
-        }),
-        Col::new("intercept_lower_95_sessions", "sessions", |of| {
-            Cell::known(of.interval().map(|i| i.0), 1)
-        }),
-        Col::new("intercept_upper_95_sessions", "sessions", |of| {
-            Cell::known(of.interval().map(|i| i.1), 1)
-        }),
-        Col::new("cells", "cells", |of| Cell::Count(of.points.len() as u64)),
-        Col::new("leave_one_out_mean_error_sessions", "sessions", |of| {
-            Cell::known(of.leave_one_out(), 2)
-        }),
+        Col::known("intercept_lower_95_sessions", "sessions", 1, |of| of.interval().map(|i| i.0)),
+        Col::known("intercept_upper_95_sessions", "sessions", 1, |of| of.interval().map(|i| i.1)),
+        Col::count("cells", "cells", |of| of.points.len() as u64),
+        Col::known("leave_one_out_mean_error_sessions", "sessions", 2, |of| of.leave_one_out()),
     ];
     let found = half_hit_crossings(runs, configs);
     let mut by_source: BTreeMap<&str, Crossings<'_>> = BTreeMap::new();

@@ -70,33 +70,29 @@ fn columns<'a>() -> Vec<Col<Curve<'a>>> {
     vec![
         Col::key("cell", "", |of| Cell::text(of.cell)),
         Col::key("source", "", |of| Cell::text(of.source)),
-        Col::new("populations", "", |of| Cell::Count(of.points.len() as u64)),
-        Col::new("half_hit_crossing_sessions", "sessions", |of| {
-            Cell::known(crossing(&of.points, |point| point.hits), 1)
+        Col::count("populations", "", |of| of.points.len() as u64),
+        Col::known("half_hit_crossing_sessions", "sessions", 1, |of| {
+            crossing(&of.points, |point| point.hits)
         }),
-        Col::new("half_token_hit_crossing_sessions", "sessions", |of| {
-            Cell::known(crossing(&of.points, |point| point.token_hits), 1)
+        Col::known("half_token_hit_crossing_sessions", "sessions", 1, |of| {
+            crossing(&of.points, |point| point.token_hits)
         }),
-        Col::new("peak_population", "sessions", |of| Cell::Count(of.peak.0)),
-        Col::new("peak_turns_based_per_s", "sessions/s", |of| {
-            Cell::Number(of.peak.1.turns_based_per_s, 4)
+        Col::count("peak_population", "sessions", |of| of.peak.0),
+        Col::number("peak_turns_based_per_s", "sessions/s", 4, |of| of.peak.1.turns_based_per_s),
+        Col::number("peak_completed_per_s", "sessions/s", 4, |of| of.peak_completed_per_s()),
+        Col::known("peak_ratio_turns", "lambda_ref", 2, |of| {
+            of.over_reference(of.peak.1.turns_based_per_s)
         }),
-        Col::new("peak_completed_per_s", "sessions/s", |of| {
-            Cell::Number(of.peak_completed_per_s(), 4)
-        }),
-        Col::new("peak_ratio_turns", "lambda_ref", |of| {
-            Cell::known(of.over_reference(of.peak.1.turns_based_per_s), 2)
-        }),
-        Col::new("peak_ratio_completed", "lambda_ref", |of| {
-            Cell::known(of.over_reference(of.peak_completed_per_s()), 2)
+        Col::known("peak_ratio_completed", "lambda_ref", 2, |of| {
+            of.over_reference(of.peak_completed_per_s())
         }),
         Col::new("cap_population", "sessions", |of| of.cap().map_or(Cell::Unknown, Cell::Count)),
-        Col::new("largest_population", "sessions", |of| Cell::Count(of.largest.0)),
-        Col::new("largest_over_peak_turns", "", |of| {
-            Cell::Number(of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s, 3)
+        Col::count("largest_population", "sessions", |of| of.largest.0),
+        Col::number("largest_over_peak_turns", "", 3, |of| {
+            of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s
         }),
-        Col::new("largest_over_lambda_ref", "", |of| {
-            Cell::known(of.over_reference(of.largest.1.turns_based_per_s), 3)
+        Col::known("largest_over_lambda_ref", "", 3, |of| {
+            of.over_reference(of.largest.1.turns_based_per_s)
         }),
         Col::new("plateau_from_sessions", "sessions", |of| {
             of.plateau().next().map_or(Cell::Unknown, Cell::Count)

@@ -11,7 +11,7 @@ use crate::rule::Arm;
 use crate::setup::registration::trap::{CutArm, CutTest};
 use crate::setup::{Configs, Span};
 
-use super::about_run::{AboutRun, in_window, rate_multiple, run, seed, source};
+use super::about_run::{AboutRun, rate_multiple, run, seed, source};
 use super::{Cell, Col, Table, plan_model};
 
 /// Bins of the dip, spans just before the cut and at the run's end, and the one from whose
@@ -80,8 +80,9 @@ impl<'a> CutRun<'a> {
         self.run.meta.duration_s
     }
 
-    fn multiple(&self, per_s: Option<f64>) -> Cell {
-        Cell::known(per_s.map(|per_s| per_s / self.lambda_ref_per_s), 3)
+    /// A rate in lambda_ref.
+    fn multiple(&self, per_s: f64) -> Option<f64> {
+        Some(per_s / self.lambda_ref_per_s)
     }
 
     /// Model F's backlog slope over `span`, sessions/s.
@@ -147,8 +148,8 @@ impl<'a> CutRun<'a> {
     }
 
     /// How far the backlog dips after the cut, on bins of `bin_s`, %.
-    fn dip(&self, bin_s: f64, mean: impl Fn(Span) -> Option<f64>) -> Cell {
-        Cell::known(dip(self.test.from_s, self.end_s(), bin_s, mean), 1)
+    fn dip(&self, bin_s: f64, mean: impl Fn(Span) -> Option<f64>) -> Option<f64> {
+        dip(self.test.from_s, self.end_s(), bin_s, mean)
     }
 }
 
@@ -159,74 +160,75 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
         Col::key("arm_name", "", |of| Cell::text(&of.arm.name)),
         rate_multiple(),
         seed(),
-        Col::new("realized_after_cut_multiple", "lambda_ref", |of| {
-            of.multiple(Some(of.realized_per_s))
+        Col::known("realized_after_cut_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.realized_per_s)
         }),
-        Col::new("slope_per_s", "sessions/s", |of| {
-            Cell::known(of.series().backlog_slope_per_s(of.test.slope_window_s), 4)
+        Col::known("slope_per_s", "sessions/s", 4, |of| {
+            of.series().backlog_slope_per_s(of.test.slope_window_s)
         }),
-        Col::new("slope_model_per_s", "sessions/s", |of| {
-            Cell::known(of.model_slope(of.test.slope_window_s), 4)
+        Col::known("slope_model_per_s", "sessions/s", 4, |of| {
+            of.model_slope(of.test.slope_window_s)
         }),
-        Col::new("slope_naive_per_s", "sessions/s", |of| Cell::known(of.naive_slope(), 4)),
-        Col::new("slope_quasi_static_per_s", "sessions/s", |of| {
-            Cell::Number(of.realized_per_s - of.lambda_ref_per_s, 4)
+        Col::known("slope_naive_per_s", "sessions/s", 4, |of| of.naive_slope()),
+        Col::number("slope_quasi_static_per_s", "sessions/s", 4, |of| {
+            of.realized_per_s - of.lambda_ref_per_s
         }),
         Col::new("closest", "", CutRun::closest),
-        Col::new("late_slope_per_s", "sessions/s", |of| {
-            Cell::known(of.series().backlog_slope_per_s(of.late()), 4)
+        Col::known("late_slope_per_s", "sessions/s", 4, |of| {
+            of.series().backlog_slope_per_s(of.late())
         }),
-        Col::new("late_slope_model_per_s", "sessions/s", |of| {
-            Cell::known(of.model_slope(of.late()), 4)
+        Col::known("late_slope_model_per_s", "sessions/s", 4, |of| of.model_slope(of.late())),
+        Col::known("late_completions_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.window()?.completions_per_s)
         }),
-        Col::new("late_completions_multiple", "lambda_ref", |of| {
-            let window = of.run.measures.window.as_ref();
-            of.multiple(window.map(|window| window.completions_per_s))
+        Col::known("late_completions_model_multiple", "lambda_ref", 3, |of| {
+            let (model, late) = (of.model.as_ref()?, of.late());
+            let completed = model.sessions_completed(late.start_s, late.end_s) as f64;
+            of.multiple(completed / late.length_s())
         }),
-        Col::new("late_completions_model_multiple", "lambda_ref", |of| {
-            let late = of.late();
-            let count = |m: &PlanRun| m.sessions_completed(late.start_s, late.end_s) as f64;
-            of.multiple(of.model.as_ref().map(|model| count(model) / late.length_s()))
-        }),
-        Col::new("late_prompt_model_tokens", "tokens", |of| {
+        Col::known("late_prompt_model_tokens", "tokens", 0, |of| {
             let prompt =
                 |model| plan_model::mean_prompt_tokens(model, of.run, of.late(), of.configs);
-            Cell::known(of.model.as_ref().and_then(prompt), 0)
+            of.model.as_ref().and_then(prompt)
         }),
-        Col::new("before_cut_completions_multiple", "lambda_ref", |of| {
-            of.multiple(Some(of.before_cut_per_s()))
+        Col::known("before_cut_completions_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.before_cut_per_s())
         }),
-        Col::new("uncut_completions_multiple", "lambda_ref", |of| of.multiple(of.uncut_per_s)),
-        Col::new("dip_pct", "%", |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
-        Col::new("dip_model_pct", "%", |of| of.dip(NEAR_S, |span| of.model_backlog(span))),
-        Col::new("dip_10s_pct", "%", |of| of.dip(FINE_S, |span| of.series().backlog_mean(span))),
-        Col::new("backlog_before_cut_sessions", "sessions", |of| {
-            Cell::known(of.series().backlog_mean(of.just_before()), 1)
+        Col::known("uncut_completions_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.uncut_per_s?)
         }),
-        Col::new("backlog_before_cut_model_sessions", "sessions", |of| {
-            Cell::known(of.model_backlog(of.just_before()), 1)
+        Col::known("dip_pct", "%", 1, |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
+        Col::known("dip_model_pct", "%", 1, |of| of.dip(NEAR_S, |span| of.model_backlog(span))),
+        Col::known("dip_10s_pct", "%", 1, |of| {
+            of.dip(FINE_S, |span| of.series().backlog_mean(span))
         }),
-        Col::new("backlog_last_300s_least_sessions", "sessions", |of| {
+        Col::known("backlog_before_cut_sessions", "sessions", 1, |of| {
+            of.series().backlog_mean(of.just_before())
+        }),
+        Col::known("backlog_before_cut_model_sessions", "sessions", 1, |of| {
+            of.model_backlog(of.just_before())
+        }),
+        Col::number("backlog_last_300s_least_sessions", "sessions", 0, |of| {
             let last = Span::new(of.end_s() - NEAR_S, of.end_s());
-            Cell::Number(at_burst::present(&of.run.from_burst).min_over(last), 0)
+            at_burst::present(&of.run.from_burst).min_over(last)
         }),
-        Col::new("backlog_end_sessions", "sessions", |of| {
-            Cell::known(of.series().backlog.last().map(|(_, n)| *n), 0)
+        Col::known("backlog_end_sessions", "sessions", 0, |of| {
+            of.series().backlog.last().map(|(_, n)| *n)
         }),
         Col::new("backlog_end_model_sessions", "sessions", |of| {
             let count = |model: &PlanRun| Cell::Count(model.backlog(of.end_s()) as u64);
             of.model.as_ref().map_or(Cell::Unknown, count)
         }),
-        Col::new("naive_backlog_end_sessions", "sessions", |of| {
+        Col::known("naive_backlog_end_sessions", "sessions", 0, |of| {
             let from = of.naive_slope().zip(of.series().backlog_mean(of.reference()));
             let after_s = of.end_s() - of.reference().middle_s();
-            Cell::known(from.map(|(slope, from)| from + slope * after_s), 0)
+            from.map(|(slope, from)| from + slope * after_s)
         }),
         Col::new("onset_at_precut_rate_s", "s", |of| {
             of.onset_at(Some(of.realized_per_s - of.before_cut_per_s()))
         }),
         Col::new("onset_at_naive_rate_s", "s", |of| of.onset_at(of.naive_slope())),
-        Col::new("follow_up_hit_fraction", "", |of| in_window(of, |w| w.follow_up_hits.value(), 3)),
+        Col::known("follow_up_hit_fraction", "", 3, |of| of.window()?.follow_up_hits.value()),
         Col::new("stuck", "", |of| Cell::yes_no(of.run.stuck)),
     ]
 }

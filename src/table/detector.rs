@@ -14,20 +14,20 @@ type Watched<'a> = (&'a VerdictRun, Option<&'a Alarm>);
 /// burst on, or whose alarm lasts, has no time for it.
 pub fn table(verdict: &Verdict) -> Table {
     let columns: Vec<Col<Watched<'_>>> = with_identity(&[
-        Col::new("first_alarm_after_burst_s", "s", |(run, alarm)| {
-            Cell::optional(alarm.map(|alarm| alarm.at_s - run.burst_start_s), 0)
+        Col::optional("first_alarm_after_burst_s", "s", 0, |(run, alarm)| {
+            alarm.map(|alarm| alarm.at_s - run.burst_start_s)
         }),
-        Col::new("gate_waiting_at_alarm_sessions", "sessions", |(_, alarm)| {
-            Cell::optional(alarm.and_then(|alarm| alarm.held_at_gate), 0)
+        Col::optional("gate_waiting_at_alarm_sessions", "sessions", 0, |(_, alarm)| {
+            alarm.and_then(|alarm| alarm.held_at_gate)
         }),
         Col::new("lowest_60s_follow_up_hit", "", |(_, alarm)| {
             alarm.map_or(Cell::Empty, |alarm| Cell::known(alarm.lowest, 3))
         }),
-        Col::new("alarm_length_s", "s", |(_, alarm)| {
-            Cell::optional(alarm.and_then(|alarm| Some(alarm.ends_s? - alarm.at_s)), 0)
+        Col::optional("alarm_length_s", "s", 0, |(_, alarm)| {
+            alarm.and_then(|alarm| Some(alarm.ends_s? - alarm.at_s))
         }),
-        Col::new("above_08_again_after_s", "s", |(_, alarm)| {
-            Cell::optional(alarm.and_then(|alarm| Some(alarm.back_s? - alarm.at_s)), 0)
+        Col::optional("above_08_again_after_s", "s", 0, |(_, alarm)| {
+            alarm.and_then(|alarm| Some(alarm.back_s? - alarm.at_s))
         }),
     ]);
     let title = "The detector's first alarm after the burst, over rolling windows of 60 s";

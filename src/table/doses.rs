@@ -40,7 +40,7 @@ pub fn table(verdicts: &[Verdict]) -> Table {
             Some(Expected::Good) => Cell::text(Endpoint::Good.word()),
             None => Cell::Empty,
         }),
-        Col::new("runs", "runs", |of| Cell::Count(of.runs.len() as u64)),
+        Col::count("runs", "runs", |of| of.runs.len() as u64),
         Col::new("good", "runs", |of| of.ended(Endpoint::Good)),
         Col::new("stuck", "runs", |of| of.ended(Endpoint::Stuck)),
     ];

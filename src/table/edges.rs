@@ -33,21 +33,15 @@ pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: &[Col<Edges<'_>>] = &[
         Col::key("cell", "", |of| Cell::text(of.cell)),
         Col::key("source", "", |of| Cell::text(of.source)),
-        Col::new("runs", "", |of| Cell::Count(of.runs.len() as u64)),
-        Col::new("stable", "runs", |of| {
-            Cell::Count(of.runs.iter().filter(|run| run.stable).count() as u64)
+        Col::count("runs", "", |of| of.runs.len() as u64),
+        Col::count("stable", "runs", |of| of.runs.iter().filter(|run| run.stable).count() as u64),
+        Col::optional("highest_stable_nominal", "lambda_ref", 2, |of| of.nominal().largest_stable),
+        Col::optional("lowest_unstable_nominal", "lambda_ref", 2, |of| of.nominal().first_unstable),
+        Col::optional("highest_stable_realized", "lambda_ref", 3, |of| {
+            of.realized().largest_stable
         }),
-        Col::new("highest_stable_nominal", "lambda_ref", |of| {
-            Cell::optional(of.nominal().largest_stable, 2)
-        }),
-        Col::new("lowest_unstable_nominal", "lambda_ref", |of| {
-            Cell::optional(of.nominal().first_unstable, 2)
-        }),
-        Col::new("highest_stable_realized", "lambda_ref", |of| {
-            Cell::optional(of.realized().largest_stable, 3)
-        }),
-        Col::new("lowest_unstable_realized", "lambda_ref", |of| {
-            Cell::optional(of.realized().first_unstable, 3)
+        Col::optional("lowest_unstable_realized", "lambda_ref", 3, |of| {
+            of.realized().first_unstable
         }),
         Col::new("monotone_nominal", "", |of| Cell::yes_no(Some(of.nominal().monotone))),
         Col::new("monotone_realized", "", |of| Cell::yes_no(Some(of.realized().monotone))),

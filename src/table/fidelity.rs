@@ -22,8 +22,8 @@ const COLUMNS: &[Col<Computed>] = &[
             (false, false) => "outside",
         })
     }),
-    Col::new("runs", "runs", |row| Cell::Count(row.runs as u64)),
-    Col::new("runs_without_value", "runs", |row| Cell::Count(row.without_value as u64)),
+    Col::count("runs", "runs", |row| row.runs as u64),
+    Col::count("runs_without_value", "runs", |row| row.without_value as u64),
     Col::new("least_run", "", |row| row.spread.map_or(Cell::Empty, |s| number(row, s.0))),
     Col::new("greatest_run", "", |row| row.spread.map_or(Cell::Empty, |s| number(row, s.1))),
 ];

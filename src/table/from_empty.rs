@@ -9,7 +9,7 @@ use crate::rule::state::Load;
 use crate::setup::Span;
 use crate::setup::registration::test::Stability;
 
-use super::about_run::{AboutRun, cell, in_window, rate_multiple, run, seed, source};
+use super::about_run::{AboutRun, cell, rate_multiple, run, seed, source};
 use super::{Cell, Col, Table};
 
 /// From when on a run from empty is taken to have filled up, s (App. E.3: "hit over
@@ -52,39 +52,33 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
         rate_multiple(),
         seed(),
         // Over the whole run, as the paper's edge in realized rates is.
-        Col::new("realized_multiple", "lambda_ref", |of| {
+        Col::number("realized_multiple", "lambda_ref", 3, |of| {
             let realized = of.run.measures.whole.sessions_arrived as f64 / of.run.meta.duration_s;
-            Cell::Number(realized / of.load.lambda_ref_per_s, 3)
+            realized / of.load.lambda_ref_per_s
         }),
-        Col::new("hit_fraction", "", |of| in_window(of, |w| w.hits.value(), 3)),
-        Col::new("follow_up_hit_fraction", "", |of| in_window(of, |w| w.follow_up_hits.value(), 3)),
-        Col::new("backlog_slope_per_s", "sessions/s", |of| {
-            in_window(of, |w| w.backlog_slope_per_s, 4)
-        }),
-        Col::new("outstanding_end_sessions", "sessions", |of| {
-            Cell::known(of.run.measures.last.map(|last| last.outstanding_end), 0)
+        Col::known("hit_fraction", "", 3, |of| of.window()?.hits.value()),
+        Col::known("follow_up_hit_fraction", "", 3, |of| of.window()?.follow_up_hits.value()),
+        Col::known("backlog_slope_per_s", "sessions/s", 4, |of| of.window()?.backlog_slope_per_s),
+        Col::known("outstanding_end_sessions", "sessions", 0, |of| {
+            of.run.measures.last.map(|last| last.outstanding_end)
         }),
         Col::new("stuck", "", |of| Cell::yes_no(of.run.stuck)),
         Col::new("stable", "", |of| {
             is_stable(of.run).map_or(Cell::Empty, |s| Cell::yes_no(Some(s)))
         }),
-        Col::new("final_queue_requests", "requests", |of| {
-            Cell::known(of.run.queue.map(|queue| queue.final_mean), 1)
+        Col::known("final_queue_requests", "requests", 1, |of| {
+            of.run.queue.map(|queue| queue.final_mean)
         }),
-        Col::new("final_queue_below", "requests", |_| {
-            Cell::Number(Stability::default().final_queue_below, 0)
+        Col::number("final_queue_below", "requests", 0, |_| Stability::default().final_queue_below),
+        Col::known("queue_rise_requests", "requests", 1, |of| {
+            of.run.queue.and_then(|queue| queue.rise)
         }),
-        Col::new("queue_rise_requests", "requests", |of| {
-            Cell::known(of.run.queue.and_then(|queue| queue.rise), 1)
+        Col::known("run_hit_fraction", "", 4, |of| of.run.measures.whole.hits.value()),
+        Col::known("early_hit_fraction", "", 3, |of| of.early().value()),
+        Col::known("window_arrivals_multiple", "lambda_ref", 4, |of| {
+            Some(of.window()?.base_arrivals_per_s / of.load.lambda_ref_per_s)
         }),
-        Col::new("run_hit_fraction", "", |of| Cell::known(of.run.measures.whole.hits.value(), 4)),
-        Col::new("early_hit_fraction", "", |of| Cell::known(of.early().value(), 3)),
-        Col::new("window_arrivals_multiple", "lambda_ref", |of| {
-            in_window(of, |w| Some(w.base_arrivals_per_s / of.load.lambda_ref_per_s), 4)
-        }),
-        Col::new("arrivals_above_nominal_sd", "sd", |of| {
-            Cell::Number(of.arrivals_above_nominal_sd(), 2)
-        }),
+        Col::number("arrivals_above_nominal_sd", "sd", 2, |of| of.arrivals_above_nominal_sd()),
         Col::new("collapse", "", |of| {
             let life = of.run.from_empty.as_ref().map(|life| (life.onset_s, life.escape_s));
             life.map_or(Cell::Unknown, |life| match life {

@@ -3,11 +3,11 @@
 use crate::analysis::verdict::{Verdict, VerdictRun};
 
 use super::about_run::with_identity;
-use super::{Cell, Col, Table};
+use super::{Col, Table};
 
 const COLUMNS: &[Col<VerdictRun>] = &[
-    Col::new("lost_after_burst", "", |run| Cell::known(run.goodput_lost[0], 4)),
-    Col::new("lost_in_window", "", |run| Cell::known(run.goodput_lost[1], 4)),
+    Col::known("lost_after_burst", "", 4, |run| run.goodput_lost[0]),
+    Col::known("lost_in_window", "", 4, |run| run.goodput_lost[1]),
 ];
 
 /// The table: a row per run that has a control.

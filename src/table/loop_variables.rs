@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::analysis::ScoredRun;
 use crate::model::Theory;
 
-use super::about_run::{in_window, with_identity};
+use super::about_run::{AboutRun, with_identity};
 use super::model_values::gap_over_turnover;
 use super::{Cell, Col, Table};
 
@@ -17,16 +17,16 @@ type Predicted<'a> = (&'a ScoredRun, Option<f64>);
 /// The table, a row per run of an open arm.
 pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
     let columns: Vec<Col<Predicted<'_>>> = with_identity(&[
-        Col::new("gap_median_s", "s", |of| in_window(of, |w| w.gap_median_s, 2)),
-        Col::new("churn_tokens_per_s", "tokens/s", |of| in_window(of, |w| w.churn_tokens_per_s, 0)),
-        Col::new("turnover_s", "s", |of| in_window(of, |w| w.turnover_s, 1)),
-        Col::new("gap_over_turnover", "", |of| in_window(of, |w| w.gap_over_turnover, 3)),
+        Col::known("gap_median_s", "s", 2, |of| of.window()?.gap_median_s),
+        Col::known("churn_tokens_per_s", "tokens/s", 0, |of| of.window()?.churn_tokens_per_s),
+        Col::known("turnover_s", "s", 1, |of| of.window()?.turnover_s),
+        Col::known("gap_over_turnover", "", 3, |of| of.window()?.gap_over_turnover),
         Col::new("model_gap_over_turnover", "", |(run, model)| match run.measures.burst_start_s {
             Some(_) => Cell::known(*model, 3),
             None => Cell::Empty,
         }),
-        Col::new("follow_up_hit_fraction", "", |of| in_window(of, |w| w.follow_up_hits.value(), 3)),
-        Col::new("tool_time_mean_s", "s", |of| in_window(of, |w| w.tool_time_mean_s, 2)),
+        Col::known("follow_up_hit_fraction", "", 3, |of| of.window()?.follow_up_hits.value()),
+        Col::known("tool_time_mean_s", "s", 2, |of| of.window()?.tool_time_mean_s),
     ]);
     // The layer depends on cell and rate alone.
     let mut predicted: BTreeMap<(String, u64), Option<f64>> = BTreeMap::new();

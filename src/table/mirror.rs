@@ -14,7 +14,7 @@ use crate::run::Kind;
 use crate::setup::registration::trap::MirrorTest;
 use crate::setup::{Configs, Span};
 
-use super::about_run::{AboutRun, in_window, with_identity};
+use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Table, judged_for_the_paired_test, plan_model};
 
 /// The cell with the standard workload, whose BURST runs gave W5's timing factor (App. C).
@@ -79,17 +79,18 @@ impl<'a> Seen<'a> {
 
     /// What model F predicts. There is nothing to start from without a burst; with one, the
     /// model could not serve the plan.
-    fn predicted(&self, found: impl FnOnce(&PlanRun) -> Cell) -> Cell {
+    fn predicted(&self, digits: usize, found: impl FnOnce(&PlanRun) -> Option<f64>) -> Cell {
         match &self.model {
-            Some(model) => found(model),
+            Some(model) => Cell::known(found(model), digits),
             None if self.run.from_burst.is_empty() => Cell::Empty,
             None => Cell::Unknown,
         }
     }
 
-    fn model_multiple(&self, model: &PlanRun, span: Span) -> f64 {
+    /// Model F's completion rate over `span`, in lambda_ref.
+    fn model_multiple(&self, model: &PlanRun, span: Span) -> Option<f64> {
         let completed = model.sessions_completed(span.start_s, span.end_s) as f64;
-        completed / span.length_s() / self.rule.lambda_ref
+        Some(completed / span.length_s() / self.rule.lambda_ref)
     }
 
     fn is_of_burst(&self, i: usize) -> bool {
@@ -113,7 +114,7 @@ impl<'a> Seen<'a> {
 
     fn model_wave_peak(&self, model: &PlanRun) -> Option<f64> {
         let (after, bin_s) = self.wave_bins();
-        let rates = after.bins(bin_s).into_iter().map(|bin| self.model_multiple(model, bin));
+        let rates = after.bins(bin_s).into_iter().filter_map(|bin| self.model_multiple(model, bin));
         rates.max_by(f64::total_cmp)
     }
 
@@ -189,47 +190,37 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
             let done = |a: &&Arrival| a.kind == Kind::Burst && a.completed_s().is_some();
             seen.of_burst(|from| Cell::Count(from.iter().filter(done).count() as u64))
         }),
-        Col::new("backlog_slope_per_s", "sessions/s", |seen| {
+        Col::known("backlog_slope_per_s", "sessions/s", 4, |seen| {
             let slope = seen.run.measures.series.backlog_slope_per_s(seen.rule.test.slope_window_s);
-            Cell::known(slope, 4)
+            slope
         }),
-        Col::new("mean_prompt_tokens", "tokens", |seen| {
-            in_window(seen, |w| w.mean_prompt_tokens, 0)
-        }),
+        Col::known("mean_prompt_tokens", "tokens", 0, |seen| seen.window()?.mean_prompt_tokens),
         Col::new("early_model_multiple", "lambda_ref", |seen| {
-            let span = seen.rule.test.blackout_s;
-            seen.predicted(|model| Cell::Number(seen.model_multiple(model, span), 3))
+            seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.blackout_s))
         }),
         Col::new("late_model_multiple", "lambda_ref", |seen| {
-            let span = seen.rule.test.lull_s;
-            seen.predicted(|model| Cell::Number(seen.model_multiple(model, span), 3))
+            seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.lull_s))
         }),
         Col::new("end_model_multiple", "lambda_ref", |seen| {
-            seen.predicted(|model| Cell::Number(seen.model_multiple(model, END), 3))
+            seen.predicted(3, |model| seen.model_multiple(model, END))
         }),
-        Col::new("wave_model_s", "s", |seen| {
-            seen.predicted(|_| Cell::known(seen.wave_model_s(), 0))
-        }),
+        Col::new("wave_model_s", "s", |seen| seen.predicted(0, |_| seen.wave_model_s())),
         Col::new("wave_model_quartile_1_s", "s", |seen| {
-            let at_s = |m: &PlanRun| m.completed_by_s(QUARTILES[0], |i| seen.is_of_burst(i));
-            seen.predicted(|model| Cell::known(at_s(model), 0))
+            seen.predicted(0, |m| m.completed_by_s(QUARTILES[0], |i| seen.is_of_burst(i)))
         }),
         Col::new("wave_model_quartile_3_s", "s", |seen| {
-            let at_s = |m: &PlanRun| m.completed_by_s(QUARTILES[1], |i| seen.is_of_burst(i));
-            seen.predicted(|model| Cell::known(at_s(model), 0))
+            seen.predicted(0, |m| m.completed_by_s(QUARTILES[1], |i| seen.is_of_burst(i)))
         }),
         Col::new("wave_peak_model_multiple", "lambda_ref", |seen| {
-            seen.predicted(|model| Cell::known(seen.model_wave_peak(model), 2))
+            seen.predicted(2, |model| seen.model_wave_peak(model))
         }),
         Col::new("slope_model_per_s", "sessions/s", |seen| {
-            seen.predicted(|model| Cell::Number(seen.model_slope(model), 4))
+            seen.predicted(4, |model| Some(seen.model_slope(model)))
         }),
         Col::new("mean_prompt_model_tokens", "tokens", |seen| {
-            seen.predicted(|_| Cell::known(seen.prompt_model(), 0))
+            seen.predicted(0, |_| seen.prompt_model())
         }),
-        Col::new("slope_quasi_static_per_s", "sessions/s", |seen| {
-            Cell::optional(seen.quasi_static, 4)
-        }),
+        Col::optional("slope_quasi_static_per_s", "sessions/s", 4, |seen| seen.quasi_static),
         Col::new("wave_calibrated_s", "s", |seen| {
             let at_s = seen.calibrated_s().map(|elapsed| seen.run.burst_start_s + elapsed);
             seen.asked(Cell::known(at_s, 0))

@@ -28,8 +28,8 @@ pub fn table(verdicts: &[Verdict]) -> Table {
         Col::new("capped", "", |of| state(of.seed.states[2])),
         Col::new("all_three_met", "", |of| Cell::yes_no(of.seed.met)),
         Col::new("rate_verdict", "", |of| Cell::text(of.rate.verdict.words())),
-        Col::new("seeds_met", "seeds", |of| Cell::Count(of.rate.met)),
-        Col::new("seeds_judged", "seeds", |of| Cell::Count(of.rate.judged)),
+        Col::count("seeds_met", "seeds", |of| of.rate.met),
+        Col::count("seeds_judged", "seeds", |of| of.rate.judged),
         Col::new("decisive", "", |of| Cell::yes_no(Some(of.verdict.decisive))),
     ];
     let rates = verdicts.iter().flat_map(|v| v.rates.iter().map(move |rate| (v, rate)));

@@ -46,25 +46,25 @@ fn columns<'a>() -> Vec<Col<Group<'a>>> {
                 runs.iter().filter_map(|r| Some(letter(r.state.as_ref()?.state))).collect();
             Cell::text(letters.join(" "))
         }),
-        Col::new("hit_fraction_least", "", |of| least(of, |_, w| w.hits.value(), 3)),
-        Col::new("hit_fraction_most", "", |of| most(of, |_, w| w.hits.value(), 3)),
-        Col::new("uncached_over_all_miss_least", "", |of| {
-            least(of, |run, _| token_rate_ratio(run), 3)
+        Col::known("hit_fraction_least", "", 3, |of| least(of, |_, w| w.hits.value())),
+        Col::known("hit_fraction_most", "", 3, |of| most(of, |_, w| w.hits.value())),
+        Col::known("uncached_over_all_miss_least", "", 3, |of| {
+            least(of, |run, _| token_rate_ratio(run))
         }),
-        Col::new("uncached_over_all_miss_most", "", |of| {
-            most(of, |run, _| token_rate_ratio(run), 3)
+        Col::known("uncached_over_all_miss_most", "", 3, |of| {
+            most(of, |run, _| token_rate_ratio(run))
         }),
-        Col::new("backlog_least_sessions", "sessions", |of| {
-            least(of, |_, w| Some(w.backlog_mean), 1)
+        Col::known("backlog_least_sessions", "sessions", 1, |of| {
+            least(of, |_, w| Some(w.backlog_mean))
         }),
-        Col::new("backlog_most_sessions", "sessions", |of| {
-            most(of, |_, w| Some(w.backlog_mean), 1)
+        Col::known("backlog_most_sessions", "sessions", 1, |of| {
+            most(of, |_, w| Some(w.backlog_mean))
         }),
-        Col::new("backlog_slope_least_per_s", "sessions/s", |of| {
-            least(of, |_, w| w.backlog_slope_per_s, 4)
+        Col::known("backlog_slope_least_per_s", "sessions/s", 4, |of| {
+            least(of, |_, w| w.backlog_slope_per_s)
         }),
-        Col::new("backlog_slope_most_per_s", "sessions/s", |of| {
-            most(of, |_, w| w.backlog_slope_per_s, 4)
+        Col::known("backlog_slope_most_per_s", "sessions/s", 4, |of| {
+            most(of, |_, w| w.backlog_slope_per_s)
         }),
     ]
 }
@@ -91,12 +91,12 @@ fn multiple(rate: u64) -> f64 {
 
 type Measured = fn(&ScoredRun, &WindowMeasures) -> Option<f64>;
 
-fn least(group: &Group<'_>, of: Measured, digits: usize) -> Cell {
-    Cell::known(over_seeds(group, of, f64::min), digits)
+fn least(group: &Group<'_>, of: Measured) -> Option<f64> {
+    over_seeds(group, of, f64::min)
 }
 
-fn most(group: &Group<'_>, of: Measured, digits: usize) -> Cell {
-    Cell::known(over_seeds(group, of, f64::max), digits)
+fn most(group: &Group<'_>, of: Measured) -> Option<f64> {
+    over_seeds(group, of, f64::max)
 }
 
 /// The end of a range over seeds. One unknown seed leaves it unknown: it might lie outside.

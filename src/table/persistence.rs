@@ -46,19 +46,19 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         }),
         Col::new("stuck", "", |trap| trap.stuck.clone()),
         Col::new("trigger_gone", "", |trap| trap.trigger_gone.clone()),
-        Col::new("onset_s", "s", |trap| Cell::optional(trap.life.onset_s, 0)),
-        Col::new("trapped_s", "s", |trap| Cell::optional(trap.lasted_s(), 0)),
-        Col::new("trapped_since_window_start_s", "s", |trap| {
-            Cell::optional(trap.lasted_s().map(|s| s + trap.window_s), 0)
+        Col::optional("onset_s", "s", 0, |trap| trap.life.onset_s),
+        Col::optional("trapped_s", "s", 0, |trap| trap.lasted_s()),
+        Col::optional("trapped_since_window_start_s", "s", 0, |trap| {
+            trap.lasted_s().map(|s| s + trap.window_s)
         }),
-        Col::new("escapes", "", |trap| Cell::Count(u64::from(trap.life.escape_s.is_some()))),
-        Col::new("escaped_s", "s", |trap| Cell::optional(trap.life.escape_s, 0)),
-        Col::new("highest_hit_after_onset", "", |trap| Cell::optional(trap.life.highest, 3)),
-        Col::new("last_hit_s", "s", |trap| Cell::optional(trap.last_hit_s(), 0)),
-        Col::new("last_hit_after_trigger_s", "s", |trap| {
+        Col::count("escapes", "", |trap| u64::from(trap.life.escape_s.is_some())),
+        Col::optional("escaped_s", "s", 0, |trap| trap.life.escape_s),
+        Col::optional("highest_hit_after_onset", "", 3, |trap| trap.life.highest),
+        Col::optional("last_hit_s", "s", 0, |trap| trap.last_hit_s()),
+        Col::optional("last_hit_after_trigger_s", "s", 0, |trap| {
             let from_empty = trap.run.meta.arm == "e0b";
             let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
-            Cell::optional(trap.last_hit_s().map(|t| t - began_s), 0)
+            trap.last_hit_s().map(|t| t - began_s)
         }),
     ])
 }

@@ -4,7 +4,7 @@
 use crate::analysis::ScoredRun;
 use crate::law::trap_check::Calibration;
 
-use super::about_run::{in_window, state, with_identity};
+use super::about_run::{AboutRun, state, with_identity};
 use super::runs::slope_threshold;
 use super::{Cell, Col, Table};
 
@@ -14,16 +14,12 @@ type PlugIn<'a> = (&'a ScoredRun, f64);
 fn columns<'a>() -> Vec<Col<PlugIn<'a>>> {
     with_identity(&[
         Col::new("state", "", |(run, _)| state(run)),
-        Col::new("plug_in_per_s", "sessions/s", |(_, plug_in)| Cell::Number(*plug_in, 5)),
-        Col::new("backlog_slope_per_s", "sessions/s", |of| {
-            in_window(of, |w| w.backlog_slope_per_s, 5)
-        }),
+        Col::number("plug_in_per_s", "sessions/s", 5, |(_, plug_in)| *plug_in),
+        Col::known("backlog_slope_per_s", "sessions/s", 5, |of| of.window()?.backlog_slope_per_s),
         // Runs of other arms than the paired test's have no threshold of its rule.
-        Col::new("threshold_per_s", "sessions/s", |(run, _)| {
-            Cell::optional(slope_threshold(run), 5)
-        }),
-        Col::new("margin_per_s", "sessions/s", |(run, plug_in)| {
-            Cell::optional(slope_threshold(run).map(|line| plug_in - line), 6)
+        Col::optional("threshold_per_s", "sessions/s", 5, |(run, _)| slope_threshold(run)),
+        Col::optional("margin_per_s", "sessions/s", 6, |(run, plug_in)| {
+            slope_threshold(run).map(|line| plug_in - line)
         }),
         Col::new("right", "", |(run, plug_in)| {
             let Some(line) = slope_threshold(run) else { return Cell::Empty };

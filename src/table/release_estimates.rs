@@ -60,8 +60,8 @@ impl Release<'_> {
     }
 
     /// When the gate, empty after `drain_s`, has held for as long as the rule asks.
-    fn released(&self, drain_s: Option<f64>) -> Cell {
-        Cell::known(drain_s.map(|s| self.rule.engage_s + s + self.rule.hold_s), 0)
+    fn released(&self, drain_s: Option<f64>) -> Option<f64> {
+        Some(self.rule.engage_s + drain_s? + self.rule.hold_s)
     }
 }
 
@@ -77,8 +77,8 @@ pub fn table(
         Col::key("registration", "", |of| Cell::text(of.name)),
         rate_multiple(),
         seed(),
-        Col::new("release_drain_estimate_s", "s", |of| of.released(of.measured_drain_s())),
-        Col::new("release_single_phase_s", "s", |of| of.released(of.model_drain_s())),
+        Col::known("release_drain_estimate_s", "s", 0, |of| of.released(of.measured_drain_s())),
+        Col::known("release_single_phase_s", "s", 0, |of| of.released(of.model_drain_s())),
         Col::new("released_s", "s", |of| {
             of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))
         }),

@@ -87,20 +87,16 @@ fn columns<'a>() -> Vec<Col<Rescued<'a>>> {
             of.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))
         }),
         Col::new("cap_sessions", "sessions", |of| of.rescue.cap.map_or(Cell::Unknown, Cell::Count)),
-        Col::new("engaged_s", "s", |of| Cell::known(of.rescue.engaged_s, 3)),
-        Col::new("outstanding_at_engage_sessions", "sessions", |of| {
-            Cell::Number(of.rescue.outstanding_on, 0)
-        }),
+        Col::known("engaged_s", "s", 3, |of| of.rescue.engaged_s),
+        Col::number("outstanding_at_engage_sessions", "sessions", 0, |of| of.rescue.outstanding_on),
         Col::new("released", "", |of| Cell::yes_no(Some(of.rescue.released_s.is_some()))),
-        Col::new("released_s", "s", |of| Cell::optional(of.rescue.released_s, 0)),
-        Col::new("sessions_paused", "sessions", |of| Cell::Count(of.rescue.sessions_paused)),
-        Col::new("held_most_sessions", "sessions", |of| Cell::Number(of.rescue.held_max, 0)),
+        Col::optional("released_s", "s", 0, |of| of.rescue.released_s),
+        Col::count("sessions_paused", "sessions", |of| of.rescue.sessions_paused),
+        Col::number("held_most_sessions", "sessions", 0, |of| of.rescue.held_max),
         Col::new("backlog_most_after_sessions", "sessions", |of| {
             of.after(|after| Cell::Number(after.backlog_max, 0))
         }),
-        Col::new("delay_session_hours", "session-hours", |of| {
-            Cell::Number(of.rescue.held_session_hours, 1)
-        }),
+        Col::number("delay_session_hours", "session-hours", 1, |of| of.rescue.held_session_hours),
         Col::new("follow_up_hit_fraction_after", "", |of| {
             of.after(|after| Cell::known(after.follow_up_hits.value(), 3))
         }),
@@ -142,11 +138,11 @@ fn columns<'a>() -> Vec<Col<Rescued<'a>>> {
             let most = |phase: &CappedPhase| Cell::known(phase.outstanding_most, 1);
             of.capped.as_ref().map_or(Cell::Empty, most)
         }),
-        Col::new("recovered_before_release_s", "s", |of| {
-            Cell::optional(of.rescue.released_s.zip(of.recovered_s).map(|(end, t)| end - t), 0)
+        Col::optional("recovered_before_release_s", "s", 0, |of| {
+            of.rescue.released_s.zip(of.recovered_s).map(|(end, t)| end - t)
         }),
         Col::new("pause_mean_s", "s", |of| of.pause_over(of.rescue.sessions_paused)),
-        Col::new("longest_pause_s", "s", |of| Cell::optional(of.rescue.pause.longest_s, 0)),
+        Col::optional("longest_pause_s", "s", 0, |of| of.rescue.pause.longest_s),
         Col::new("pause_mean_all_sessions_s", "s", |of| {
             of.pause_over(of.run.measures.whole.sessions_arrived)
         }),

@@ -3,7 +3,7 @@
 use crate::analysis::ScoredRun;
 
 use super::about_run::{
-    arm, cell, in_window, population, rate_multiple, run, seed, source, state, token_rate_ratio,
+    AboutRun, arm, cell, population, rate_multiple, run, seed, source, state, token_rate_ratio,
 };
 use super::{Cell, Col, Table};
 
@@ -24,59 +24,43 @@ const COLUMNS: &[Col<ScoredRun>] = &[
         false => Cell::Empty,
     }),
     Col::new("stuck", "", |run| run.load.map_or(Cell::Empty, |_| Cell::yes_no(run.stuck))),
-    Col::new("window_start_s", "s", |run| Cell::Number(run.measures.window_span.start_s, 0)),
-    Col::new("window_end_s", "s", |run| Cell::Number(run.measures.window_span.end_s, 0)),
-    Col::new("hit_fraction", "", |run| in_window(run, |w| w.hits.value(), 3)),
-    Col::new("follow_up_hit_fraction", "", |run| in_window(run, |w| w.follow_up_hits.value(), 3)),
-    Col::new("uncached_tokens_per_s", "tokens/s", |run| {
-        in_window(run, |w| w.uncached_tokens_per_s, 0)
-    }),
+    Col::number("window_start_s", "s", 0, |run| run.measures.window_span.start_s),
+    Col::number("window_end_s", "s", 0, |run| run.measures.window_span.end_s),
+    Col::known("hit_fraction", "", 3, |run| run.window()?.hits.value()),
+    Col::known("follow_up_hit_fraction", "", 3, |run| run.window()?.follow_up_hits.value()),
+    Col::known("uncached_tokens_per_s", "tokens/s", 0, |run| run.window()?.uncached_tokens_per_s),
     Col::new("uncached_over_all_miss", "", uncached_over_all_miss),
-    Col::new("backlog_mean_sessions", "sessions", |run| {
-        in_window(run, |w| Some(w.backlog_mean), 1)
-    }),
-    Col::new("backlog_slope_per_s", "sessions/s", |run| {
-        in_window(run, |w| w.backlog_slope_per_s, 4)
-    }),
+    Col::known("backlog_mean_sessions", "sessions", 1, |run| Some(run.window()?.backlog_mean)),
+    Col::known("backlog_slope_per_s", "sessions/s", 4, |run| run.window()?.backlog_slope_per_s),
     Col::new("slope_threshold_per_s", "sessions/s", |run| match run.measures.window {
         Some(_) => Cell::optional(slope_threshold(run), 4),
         None => Cell::Unknown,
     }),
-    Col::new("outstanding_end_sessions", "sessions", |run| {
-        Cell::known(run.measures.last.map(|last| last.outstanding_end), 0)
+    Col::known("outstanding_end_sessions", "sessions", 0, |run| {
+        run.measures.last.map(|last| last.outstanding_end)
     }),
-    Col::new("hit_fraction_end", "", |run| {
-        Cell::known(run.measures.last.and_then(|last| last.hits.value()), 3)
+    Col::known("hit_fraction_end", "", 3, |run| {
+        run.measures.last.and_then(|last| last.hits.value())
     }),
-    Col::new("completions_per_s", "sessions/s", |run| {
-        in_window(run, |w| Some(w.completions_per_s), 4)
+    Col::known("completions_per_s", "sessions/s", 4, |run| Some(run.window()?.completions_per_s)),
+    Col::known("realized_base_arrivals_per_s", "sessions/s", 4, |run| {
+        Some(run.window()?.base_arrivals_per_s)
     }),
-    Col::new("realized_base_arrivals_per_s", "sessions/s", |run| {
-        in_window(run, |w| Some(w.base_arrivals_per_s), 4)
-    }),
-    Col::new("mean_prompt_tokens", "tokens", |run| in_window(run, |w| w.mean_prompt_tokens, 0)),
-    Col::new("gap_median_s", "s", |run| in_window(run, |w| w.gap_median_s, 2)),
-    Col::new("gap_slope", "s/s", |run| in_window(run, |w| w.gap_slope, 4)),
-    Col::new("churn_tokens_per_s", "tokens/s", |run| in_window(run, |w| w.churn_tokens_per_s, 0)),
-    Col::new("turnover_s", "s", |run| in_window(run, |w| w.turnover_s, 2)),
-    Col::new("gap_over_turnover", "", |run| in_window(run, |w| w.gap_over_turnover, 3)),
-    Col::new("latency_median_s", "s", |run| in_window(run, |w| w.latency_median_s, 2)),
-    Col::new("latency_p90_s", "s", |run| in_window(run, |w| w.latency_p90_s, 2)),
-    Col::new("token_hit_fraction", "", |run| in_window(run, |w| w.token_hit_fraction, 4)),
-    Col::new("pool_occupancy", "", |run| in_window(run, |w| w.pool_occupancy, 4)),
-    Col::new("sessions_arrived", "sessions", |run| {
-        Cell::Count(run.measures.whole.sessions_arrived)
-    }),
-    Col::new("sessions_completed", "sessions", |run| {
-        Cell::Count(run.measures.whole.sessions_completed)
-    }),
-    Col::new("sessions_unfinished", "sessions", |run| {
-        Cell::Count(run.measures.whole.sessions_unfinished)
-    }),
-    Col::new("sessions_held_at_gate", "sessions", |run| {
-        Cell::Count(run.measures.whole.sessions_held)
-    }),
-    Col::new("gate_hold_mean_s", "s", |run| Cell::optional(run.measures.whole.held_mean_s, 1)),
+    Col::known("mean_prompt_tokens", "tokens", 0, |run| run.window()?.mean_prompt_tokens),
+    Col::known("gap_median_s", "s", 2, |run| run.window()?.gap_median_s),
+    Col::known("gap_slope", "s/s", 4, |run| run.window()?.gap_slope),
+    Col::known("churn_tokens_per_s", "tokens/s", 0, |run| run.window()?.churn_tokens_per_s),
+    Col::known("turnover_s", "s", 2, |run| run.window()?.turnover_s),
+    Col::known("gap_over_turnover", "", 3, |run| run.window()?.gap_over_turnover),
+    Col::known("latency_median_s", "s", 2, |run| run.window()?.latency_median_s),
+    Col::known("latency_p90_s", "s", 2, |run| run.window()?.latency_p90_s),
+    Col::known("token_hit_fraction", "", 4, |run| run.window()?.token_hit_fraction),
+    Col::known("pool_occupancy", "", 4, |run| run.window()?.pool_occupancy),
+    Col::count("sessions_arrived", "sessions", |run| run.measures.whole.sessions_arrived),
+    Col::count("sessions_completed", "sessions", |run| run.measures.whole.sessions_completed),
+    Col::count("sessions_unfinished", "sessions", |run| run.measures.whole.sessions_unfinished),
+    Col::count("sessions_held_at_gate", "sessions", |run| run.measures.whole.sessions_held),
+    Col::optional("gate_hold_mean_s", "s", 1, |run| run.measures.whole.held_mean_s),
     // Without an arrival rate there is no burst to come after.
     Col::new("longest_queue_after_burst_requests", "requests", |run| match run.meta.rate.lambda {
         Some(_) => Cell::known(run.queue_lengths.and_then(|queue| queue.most_after_burst), 0),

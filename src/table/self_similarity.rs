@@ -26,13 +26,13 @@ fn columns<'a>() -> Vec<Col<Binned<'a>>> {
         Col::key("least_turns", "turns", |(_, (bin, _))| Cell::Count(BINS[*bin].0 as u64)),
         Col::key("most_turns", "turns", |(_, (bin, _))| Cell::Count(BINS[*bin].1 as u64)),
         Col::key("longest_bin", "", |(_, (bin, _))| Cell::yes_no(Some(bin + 1 == BINS.len()))),
-        Col::new("sessions", "sessions", |(_, (_, found))| Cell::Count(found.sessions)),
+        Col::count("sessions", "sessions", |(_, (_, found))| found.sessions),
         // Fewer than two completed sessions have no slope.
-        Col::new("sojourn_slope", "s/s", |(_, (_, found))| Cell::optional(found.slope, 4)),
-        Col::new("predicted_slope", "s/s", |(_, (_, found))| Cell::optional(found.predicted, 4)),
-        Col::new("slope_ratio", "", |(_, (_, found))| {
+        Col::optional("sojourn_slope", "s/s", 4, |(_, (_, found))| found.slope),
+        Col::optional("predicted_slope", "s/s", 4, |(_, (_, found))| found.predicted),
+        Col::optional("slope_ratio", "", 2, |(_, (_, found))| {
             let ratio = found.slope.zip(found.predicted).map(|(slope, model)| slope / model);
-            Cell::optional(ratio, 2)
+            ratio
         }),
     ])
 }

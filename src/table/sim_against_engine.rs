@@ -65,7 +65,7 @@ pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
         Col::key("unit", "", |of| Cell::text(of.unit)),
         Col::new("measured", "", |of| of.measured.clone()),
         Col::new("predicted", "", |of| of.predicted.clone()),
-        Col::new("predicted_over_measured", "", |of| Cell::optional(of.ratio, 3)),
+        Col::optional("predicted_over_measured", "", 3, |of| of.ratio),
     ];
     let rows = match replay {
         Ok(replay) => {

@@ -9,7 +9,7 @@ use crate::rule::Arm;
 
 use super::about_run::{token_rate_ratio, with_identity};
 use super::model_values::token_ratio;
-use super::{Cell, Col, Table, judged_for_the_paired_test};
+use super::{Col, Table, judged_for_the_paired_test};
 
 /// A run, and the layer's ratio at its cell and rate.
 type Predicted<'a> = (&'a ScoredRun, Option<f64>);
@@ -17,11 +17,11 @@ type Predicted<'a> = (&'a ScoredRun, Option<f64>);
 /// The table, a row per BURST run of the paired test.
 pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
     let columns: Vec<Col<Predicted<'_>>> = with_identity(&[
-        Col::new("uncached_over_all_miss", "", |(run, _)| Cell::known(token_rate_ratio(run), 3)),
-        Col::new("rr_token_ratio", "", |(_, ratio)| Cell::known(*ratio, 3)),
-        Col::new("uncached_over_all_miss_minus_rr", "", |(run, ratio)| {
+        Col::known("uncached_over_all_miss", "", 3, |(run, _)| token_rate_ratio(run)),
+        Col::known("rr_token_ratio", "", 3, |(_, ratio)| *ratio),
+        Col::known("uncached_over_all_miss_minus_rr", "", 3, |(run, ratio)| {
             let both = token_rate_ratio(run).zip(*ratio);
-            Cell::known(both.map(|(measured, ratio)| measured - ratio), 3)
+            both.map(|(measured, ratio)| measured - ratio)
         }),
     ]);
     // The layer depends on cell and rate alone.

@@ -3,8 +3,9 @@
 use crate::analysis::ScoredRun;
 use crate::law::TrapCheck;
 use crate::law::trap_check::ServedTrap;
+use crate::measure::WindowMeasures;
 
-use super::about_run::{AboutRun, in_window, with_identity};
+use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Table};
 
 /// A run and its check by one calibration, or why there is none.
@@ -15,62 +16,54 @@ fn columns<'a>() -> Vec<Col<Checked<'a>>> {
         Col::key("calibration", "", |(_, check)| {
             Cell::text(check.map_or("none", |check| check.calibration.words()))
         }),
-        Col::new("speed_factor", "", |row| number(row, |check| check.speed, 4)),
-        Col::new("lambda_miss_per_s", "sessions/s", |row| {
-            number(row, |check| check.lambda_miss_per_s, 4)
+        Col::optional("speed_factor", "", 4, |(_, check)| Some(check.ok()?.speed)),
+        Col::optional("lambda_miss_per_s", "sessions/s", 4, |(_, check)| {
+            Some(check.ok()?.lambda_miss_per_s)
         }),
-        Col::new("rho", "", |row| number(row, |check| check.rho, 3)),
-        Col::new("z", "", |row| served(row, |served| Cell::Number(served.trap.z, 6))),
-        Col::new("mean_prompt_tokens", "tokens", |row| {
-            served(row, |_| in_window(row, |w| w.mean_prompt_tokens, 0))
-        }),
+        Col::optional("rho", "", 3, |(_, check)| Some(check.ok()?.rho)),
+        Col::new("z", "", |row| served(row, 6, |_, s| Some(s.trap.z))),
+        Col::new("mean_prompt_tokens", "tokens", |row| served(row, 0, |w, _| w.mean_prompt_tokens)),
         Col::new("tilted_mix_prompt_tokens", "tokens", |row| {
-            served(row, |served| Cell::Number(served.prompt_tokens, 0))
+            served(row, 0, |_, s| Some(s.prompt_tokens))
         }),
         Col::new("prompt_ratio", "", |row| {
-            served(row, |s| in_window(row, |w| Some(w.mean_prompt_tokens? / s.prompt_tokens), 3))
+            served(row, 3, |w, s| Some(w.mean_prompt_tokens? / s.prompt_tokens))
         }),
-        Col::new("gap_slope", "s/s", |row| served(row, |_| in_window(row, |w| w.gap_slope, 4))),
-        Col::new("one_minus_1_over_z", "s/s", |row| {
-            served(row, |served| Cell::Number(served.trap.slope, 4))
-        }),
+        Col::new("gap_slope", "s/s", |row| served(row, 4, |w, _| w.gap_slope)),
+        Col::new("one_minus_1_over_z", "s/s", |row| served(row, 4, |_, s| Some(s.trap.slope))),
         Col::new("gap_slope_over_one_minus_1_over_z", "", |row| {
-            served(row, |s| in_window(row, |w| Some(w.gap_slope? / s.trap.slope), 3))
+            served(row, 3, |w, s| Some(w.gap_slope? / s.trap.slope))
         }),
-        Col::new("gamma", "s/s", |row| served(row, |served| Cell::Number(served.trap.gamma, 4))),
+        Col::new("gamma", "s/s", |row| served(row, 4, |_, s| Some(s.trap.gamma))),
         Col::new("gap_slope_over_gamma", "", |row| {
-            served(row, |s| in_window(row, |w| Some(w.gap_slope? / s.trap.gamma), 3))
+            served(row, 3, |w, s| Some(w.gap_slope? / s.trap.gamma))
         }),
         Col::new("completions_per_s", "sessions/s", |row| {
-            served(row, |_| in_window(row, |w| Some(w.completions_per_s), 4))
+            served(row, 4, |w, _| Some(w.completions_per_s))
         }),
         Col::new("model_completions_per_s", "sessions/s", |row| {
-            served(row, |served| Cell::Number(served.trap.completions_per_s, 4))
+            served(row, 4, |_, s| Some(s.trap.completions_per_s))
         }),
         Col::new("completions_ratio", "", |row| {
-            let over = |s: &ServedTrap, measured: f64| measured / s.trap.completions_per_s;
-            served(row, |s| in_window(row, |w| Some(over(s, w.completions_per_s)), 3))
+            served(row, 3, |w, s| Some(w.completions_per_s / s.trap.completions_per_s))
         }),
         Col::new("completions_over_lambda_ref", "", |row| {
-            let reference = row.0.load.map(|load| load.lambda_ref_per_s);
-            served(row, |_| in_window(row, |w| Some(w.completions_per_s / reference?), 3))
+            served(row, 3, |w, _| Some(w.completions_per_s / row.0.load?.lambda_ref_per_s))
         }),
         Col::new("backlog_slope_per_s", "sessions/s", |row| {
-            served(row, |_| in_window(row, |w| w.backlog_slope_per_s, 4))
+            served(row, 4, |w, _| w.backlog_slope_per_s)
         }),
         Col::new("alpha_per_s", "sessions/s", |row| {
-            served(row, |served| Cell::Number(served.trap.alpha_per_s, 4))
+            served(row, 4, |_, s| Some(s.trap.alpha_per_s))
         }),
         Col::new("backlog_slope_over_alpha", "", |row| {
-            served(row, |s| {
-                in_window(row, |w| Some(w.backlog_slope_per_s? / s.trap.alpha_per_s), 3)
-            })
+            served(row, 3, |w, s| Some(w.backlog_slope_per_s? / s.trap.alpha_per_s))
         }),
         Col::new("quasi_static_slope_per_s", "sessions/s", |row| {
-            served(row, |s| Cell::Number(s.trap.lambda_per_s - s.trap.lambda_miss_per_s, 4))
+            served(row, 4, |_, s| Some(s.trap.lambda_per_s - s.trap.lambda_miss_per_s))
         }),
         Col::new("quasi_static_over_alpha", "", |row| {
-            served(row, |served| Cell::Number(served.trap.quasi_static_excess(), 3))
+            served(row, 3, |_, s| Some(s.trap.quasi_static_excess()))
         }),
         Col::new("no_check_because", "", |row| match row.1 {
             Ok(_) if trap(row).is_some() => Cell::Empty,
@@ -99,17 +92,16 @@ pub fn table(runs: &[ScoredRun]) -> Table {
     })
 }
 
-/// A number of the check; none without one.
-fn number(row: &Checked<'_>, of: fn(&TrapCheck) -> f64, digits: usize) -> Cell {
-    row.1.map_or(Cell::Empty, |check| Cell::Number(of(check), digits))
+/// A run's window beside model F's trap; `None` without either.
+fn trap<'a>((run, check): &Checked<'a>) -> Option<(&'a WindowMeasures, &'a ServedTrap)> {
+    Some((run.measures.window.as_ref()?, check.ok()?.trap.as_ref()?))
 }
 
-/// Model F's trap, for a run that was measured over its window.
-fn trap<'a>((run, check): &Checked<'a>) -> Option<&'a ServedTrap> {
-    check.ok()?.trap.as_ref().filter(|_| run.measures.window.is_some())
-}
-
-/// What is found beside model F's trap; none without a trap.
-fn served(row: &Checked<'_>, found: impl FnOnce(&ServedTrap) -> Cell) -> Cell {
-    trap(row).map_or(Cell::Empty, found)
+/// A number of them; none without a trap.
+fn served(
+    row: &Checked<'_>,
+    digits: usize,
+    of: impl FnOnce(&WindowMeasures, &ServedTrap) -> Option<f64>,
+) -> Cell {
+    trap(row).map_or(Cell::Empty, |(window, served)| Cell::known(of(window, served), digits))
 }

@@ -45,7 +45,7 @@ pub fn table(verdicts: &[Verdict], configs: &Configs) -> Table {
         Col::new("measured", "see score", |of| {
             of.group.map_or(Cell::Empty, |_| Cell::known(of.measured, 4))
         }),
-        Col::new("runs", "runs", |of| Cell::Count(of.runs as u64)),
+        Col::count("runs", "runs", |of| of.runs as u64),
         Col::new("holds", "", |of| Cell::yes_no(of.holds)),
     ];
     let law = verdicts.iter().find_map(|v| match &v.registration.registration.test {

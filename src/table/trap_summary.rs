@@ -86,55 +86,47 @@ fn columns<'a>() -> Vec<Col<Group<'a>>> {
         Col::key("arms", "", |of| Cell::text(of.key[2])),
         Col::key("source", "", |of| Cell::text(of.key[3])),
         Col::key("calibration", "", |of| Cell::text(of.key[4])),
-        Col::new("runs", "", |of| Cell::Count(of.runs.len() as u64)),
-        Col::new("prompt_within_3pct", "runs", |of| {
+        Col::count("runs", "", |of| of.runs.len() as u64),
+        Col::count("prompt_within_3pct", "runs", |of| {
             let errors = of.prompt_errors();
-            Cell::Count(errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64)
+            errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64
         }),
-        Col::new("prompt_error_least_pct", "%", |of| percent(least(&of.prompt_errors()))),
-        Col::new("prompt_error_most_pct", "%", |of| percent(most(&of.prompt_errors()))),
-        Col::new("gap_ratio_median", "", |of| number(stats::median(&of.gap_ratios()))),
-        Col::new("gap_ratio_mean", "", |of| number(stats::mean(&of.gap_ratios()))),
-        Col::new("gap_ratio_least", "", |of| number(least(&of.gap_ratios()))),
-        Col::new("gap_ratio_most", "", |of| number(most(&of.gap_ratios()))),
-        Col::new("completions_least_multiple", "lambda_ref", |of| {
-            number(least(&of.completions_multiples()))
+        Col::known("prompt_error_least_pct", "%", 1, |of| {
+            Some(100.0 * least(&of.prompt_errors())?)
         }),
-        Col::new("completions_most_multiple", "lambda_ref", |of| {
-            number(most(&of.completions_multiples()))
+        Col::known("prompt_error_most_pct", "%", 1, |of| Some(100.0 * most(&of.prompt_errors())?)),
+        Col::known("gap_ratio_median", "", 3, |of| stats::median(&of.gap_ratios())),
+        Col::known("gap_ratio_mean", "", 3, |of| stats::mean(&of.gap_ratios())),
+        Col::known("gap_ratio_least", "", 3, |of| least(&of.gap_ratios())),
+        Col::known("gap_ratio_most", "", 3, |of| most(&of.gap_ratios())),
+        Col::known("completions_least_multiple", "lambda_ref", 3, |of| {
+            least(&of.completions_multiples())
         }),
-        Col::new("completions_over_model_mean", "", |of| {
-            number(stats::mean(&of.completions_over_model()))
+        Col::known("completions_most_multiple", "lambda_ref", 3, |of| {
+            most(&of.completions_multiples())
         }),
-        Col::new("completions_over_model_least", "", |of| {
-            number(least(&of.completions_over_model()))
+        Col::known("completions_over_model_mean", "", 3, |of| {
+            stats::mean(&of.completions_over_model())
         }),
-        Col::new("completions_over_model_most", "", |of| {
-            number(most(&of.completions_over_model()))
+        Col::known("completions_over_model_least", "", 3, |of| least(&of.completions_over_model())),
+        Col::known("completions_over_model_most", "", 3, |of| most(&of.completions_over_model())),
+        Col::known("token_rate_ratio_least", "", 3, |of| least(&of.token_rate_ratios())),
+        Col::known("token_rate_ratio_most", "", 3, |of| most(&of.token_rate_ratios())),
+        Col::known("net_of_token_rate_least", "lambda_ref", 3, |of| least(&of.net_of_token_rate())),
+        Col::known("net_of_token_rate_most", "lambda_ref", 3, |of| most(&of.net_of_token_rate())),
+        Col::known("backlog_over_alpha_mean", "", 3, |of| stats::mean(&of.backlog_over_alpha())),
+        Col::known("backlog_over_alpha_median", "", 3, |of| {
+            stats::median(&of.backlog_over_alpha())
         }),
-        Col::new("token_rate_ratio_least", "", |of| number(least(&of.token_rate_ratios()))),
-        Col::new("token_rate_ratio_most", "", |of| number(most(&of.token_rate_ratios()))),
-        Col::new("net_of_token_rate_least", "lambda_ref", |of| {
-            number(least(&of.net_of_token_rate()))
+        Col::known("backlog_over_alpha_least", "", 3, |of| least(&of.backlog_over_alpha())),
+        Col::known("backlog_over_alpha_most", "", 3, |of| most(&of.backlog_over_alpha())),
+        Col::known("backlog_over_quasi_static_mean", "", 3, |of| {
+            stats::mean(&of.backlog_over_quasi_static())
         }),
-        Col::new("net_of_token_rate_most", "lambda_ref", |of| {
-            number(most(&of.net_of_token_rate()))
+        Col::known("quasi_static_over_alpha_least", "", 3, |of| {
+            least(&of.quasi_static_over_alpha())
         }),
-        Col::new("backlog_over_alpha_mean", "", |of| number(stats::mean(&of.backlog_over_alpha()))),
-        Col::new("backlog_over_alpha_median", "", |of| {
-            number(stats::median(&of.backlog_over_alpha()))
-        }),
-        Col::new("backlog_over_alpha_least", "", |of| number(least(&of.backlog_over_alpha()))),
-        Col::new("backlog_over_alpha_most", "", |of| number(most(&of.backlog_over_alpha()))),
-        Col::new("backlog_over_quasi_static_mean", "", |of| {
-            number(stats::mean(&of.backlog_over_quasi_static()))
-        }),
-        Col::new("quasi_static_over_alpha_least", "", |of| {
-            number(least(&of.quasi_static_over_alpha()))
-        }),
-        Col::new("quasi_static_over_alpha_most", "", |of| {
-            number(most(&of.quasi_static_over_alpha()))
-        }),
+        Col::known("quasi_static_over_alpha_most", "", 3, |of| most(&of.quasi_static_over_alpha())),
     ]
 }
 
@@ -160,14 +152,6 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     Table::of("trap_summary", title, &columns(), rows, |of| {
         (of.key.join("/"), of.runs.iter().flat_map(|(run, _)| run.sources.clone()).collect())
     })
-}
-
-fn number(x: Option<f64>) -> Cell {
-    Cell::known(x, 3)
-}
-
-fn percent(x: Option<f64>) -> Cell {
-    Cell::known(x.map(|x| 100.0 * x), 1)
 }
 
 fn least(values: &[f64]) -> Option<f64> {

@@ -14,17 +14,13 @@ type Triggered<'a> = (&'a VerdictRun, (&'a TriggerMeasures, f64));
 fn columns<'a>() -> Vec<Col<Triggered<'a>>> {
     with_identity(&[
         Col::new("stuck", "", |(run, (_, below))| stuck(&run.measures, *below)),
-        Col::new("trigger_sessions", "sessions", |(_, (trigger, _))| Cell::Count(trigger.sessions)),
+        Col::count("trigger_sessions", "sessions", |(_, (trigger, _))| trigger.sessions),
         Col::new("trigger_gone", "", |(_, (trigger, _))| gone(trigger)),
-        Col::new("present_at_end_sessions", "sessions", |(_, (trigger, _))| {
-            Cell::Count(trigger.present_at_end)
+        Col::count("present_at_end_sessions", "sessions", |(_, (trigger, _))| {
+            trigger.present_at_end
         }),
-        Col::new("all_at_end_sessions", "sessions", |(_, (trigger, _))| {
-            Cell::Count(trigger.all_at_end)
-        }),
-        Col::new("left_before_end_s", "s", |(_, (trigger, _))| {
-            Cell::optional(trigger.before_end_s, 0)
-        }),
+        Col::count("all_at_end_sessions", "sessions", |(_, (trigger, _))| trigger.all_at_end),
+        Col::optional("left_before_end_s", "s", 0, |(_, (trigger, _))| trigger.before_end_s),
         Col::new("turns_after", "turns", |(_, (trigger, _))| {
             trigger.turns_after.map_or(Cell::Empty, |share| Cell::Count(share.total()))
         }),
@@ -33,9 +29,7 @@ fn columns<'a>() -> Vec<Col<Triggered<'a>>> {
             Some(share) => Cell::Count(share.hits),
             None => Cell::Empty,
         }),
-        Col::new("last_hit_after_s", "s", |(_, (trigger, _))| {
-            Cell::optional(trigger.last_hit_after_s, 0)
-        }),
+        Col::optional("last_hit_after_s", "s", 0, |(_, (trigger, _))| trigger.last_hit_after_s),
     ])
 }
 

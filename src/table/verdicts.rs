@@ -24,7 +24,7 @@ pub fn verdicts(verdicts: &[Verdict]) -> Table {
         ],
         &Outcome::verdict()[..],
         &[
-            Col::new("runs_used", "", |of| Cell::Count(counted(of.verdict).count() as u64)),
+            Col::count("runs_used", "", |of| counted(of.verdict).count() as u64),
             Col::new("not_used", "", |of| match of.group {
                 None => Cell::Count(of.verdict.outcome.set_aside.len() as u64),
                 Some(_) => Cell::Empty,

@@ -70,7 +70,7 @@ pub fn burst(
     let spread = SHARES.map(|share| libm::round(share * critical).max(1.0));
     let bursts = if bursts.is_empty() { &spread[..] } else { bursts };
     let columns: &[Col<Asked<'_>>] = &[
-        Col::new("burst", "fresh sessions", |of| Cell::Number(of.burst, 0)),
+        Col::number("burst", "fresh sessions", 0, |of| of.burst),
         Col::new("reaches_onset_first", "probability", |of| {
             significant(of.basin.committor(of.burst), 3)
         }),

@@ -1,8 +1,8 @@
 //! The entry model's curve of a cell (App. E.9).
 
 use super::{Fact, answers, facts};
-use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::entry::State;
+use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
 use crate::table::{Cell, Col, Table, fixed};
@@ -67,12 +67,12 @@ pub fn curve(
         .concat(),
     );
     let columns: &[Col<Shown>] = &[
-        Col::new("population", "sessions", |of| Cell::Number(of.state.population, 1)),
-        Col::new("mu", "sessions/s", |of| Cell::Number(of.state.mu_per_s, 4)),
-        Col::new("mu_over_ref", "lambda_ref", |of| Cell::Number(of.mu_over_ref, 3)),
-        Col::new("turns_that_hit", "%", |of| Cell::Number(100.0 * of.hit_share, 1)),
-        Col::new("in_service", "sessions", |of| Cell::Number(of.state.in_service, 1)),
-        Col::new("queued", "sessions", |of| Cell::Number(of.state.queued, 1)),
+        Col::number("population", "sessions", 1, |of| of.state.population),
+        Col::number("mu", "sessions/s", 4, |of| of.state.mu_per_s),
+        Col::number("mu_over_ref", "lambda_ref", 3, |of| of.mu_over_ref),
+        Col::number("turns_that_hit", "%", 1, |of| 100.0 * of.hit_share),
+        Col::number("in_service", "sessions", 1, |of| of.state.in_service),
+        Col::number("queued", "sessions", 1, |of| of.state.queued),
     ];
     let states = populations.iter().flat_map(|n| curve.states_at(*n)).map(|state| Shown {
         state,

@@ -20,7 +20,7 @@ struct Cut {
 }
 
 const CUTS: &[Col<Cut>] = &[
-    Col::new("cut_to", "lambda_ref", |cut| Cell::Number(cut.to, 3)),
+    Col::number("cut_to", "lambda_ref", 3, |cut| cut.to),
     Col::new("rho", "", |cut| near_one(cut.rho, 3)),
     Col::new("fate", "", |cut| {
         Cell::text(match cut.fate {
@@ -41,10 +41,10 @@ const CUTS: &[Col<Cut>] = &[
         Fate::Grows { growth_per_s } => significant(growth_per_s, 4),
         _ => Cell::Empty,
     }),
-    Col::new("lowest_backlog", "sessions", |cut| Cell::Number(cut.lowest.0, 1)),
-    Col::new("lowest_at", "s", |cut| Cell::Number(cut.lowest.1, 0)),
-    Col::new("dip", "%", |cut| Cell::Number(cut.dip_percent, 1)),
-    Col::new("backlog_at_end", "sessions", |cut| Cell::Number(cut.at_end, 1)),
+    Col::number("lowest_backlog", "sessions", 1, |cut| cut.lowest.0),
+    Col::number("lowest_at", "s", 0, |cut| cut.lowest.1),
+    Col::number("dip", "%", 1, |cut| cut.dip_percent),
+    Col::number("backlog_at_end", "sessions", 1, |cut| cut.at_end),
 ];
 
 /// After the paper's burst at `lambda_per_s`, arrivals are cut at `cut_s` to each of `rates`

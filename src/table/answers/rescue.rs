@@ -171,16 +171,16 @@ fn each_cap(theory: &Theory, list: &[CapRow], backlog: Backlog) -> Result<Table,
         Backlog::Seen { .. } => ("now".to_owned(), None),
     };
     let mut columns: Vec<Col<Asked<'_>>> = vec![
-        Col::new("cap", "sessions", |of| Cell::Number(of.row.cap, 0)),
-        Col::new("mu_at_cap", "sessions/s", |of| Cell::Number(of.mu_per_s, 4)),
+        Col::number("cap", "sessions", 0, |of| of.row.cap),
+        Col::number("mu_at_cap", "sessions/s", 4, |of| of.mu_per_s),
         Col::new("rescues", "", |of| Cell::yes_no(Some(of.row.rescues))),
-        Col::new("gate_drains_in", "s", |of| Cell::optional(of.row.drain_s, 0)),
-        Col::new("release_after_by_h4", "s", |of| Cell::optional(of.row.release_after_s, 0)),
+        Col::optional("gate_drains_in", "s", 0, |of| of.row.drain_s),
+        Col::optional("release_after_by_h4", "s", 0, |of| of.row.release_after_s),
     ];
     if engage_s.is_some() {
-        columns.push(Col::new("release_at_by_h4", "s", |of| {
+        columns.push(Col::optional("release_at_by_h4", "s", 0, |of| {
             let at_s = of.engage_s.zip(of.row.release_after_s);
-            Cell::optional(at_s.map(|(engage_s, after_s)| engage_s + after_s), 0)
+            at_s.map(|(engage_s, after_s)| engage_s + after_s)
         }));
     }
     let title = format!("Caps engaged {when} (H4 is an approximation)");

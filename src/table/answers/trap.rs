@@ -98,8 +98,8 @@ struct Band {
 fn mix(theory: &Theory, trap: &Trap) -> Table {
     let columns: &[Col<Band>] = &[
         Col::new("turns", "", |band| Cell::text(format!("{}-{}", band.turns.0, band.turns.1))),
-        Col::new("trapped", "%", |band| Cell::Number(band.trapped, 1)),
-        Col::new("stationary", "%", |band| Cell::Number(band.stationary, 1)),
+        Col::number("trapped", "%", 1, |band| band.trapped),
+        Col::number("stationary", "%", 1, |band| band.stationary),
     ];
     let turns = trap.tilted_mix.len();
     let share = |mix: &[f64], from: usize, to: usize| 100.0 * mix[from - 1..to].iter().sum::<f64>();
