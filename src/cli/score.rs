@@ -18,6 +18,7 @@ use crate::files::write_beside;
 use crate::rule::{Clause, Comparison, RunState, State};
 use crate::run::{Problem, Severity};
 use crate::setup::{Configs, RegistrationFile};
+use crate::table::about_run::token_rate_ratio;
 use crate::table::{self, Cell, Table, fixed};
 
 use super::output::{self, Format, Print, Width};
@@ -271,9 +272,6 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
         .iter()
         .map(|run| {
             let window = run.measures.window.as_ref();
-            let reference = run.load.map_or(f64::NAN, |l| l.all_miss_tokens_per_s);
-            let ratio = window.and_then(|w| w.uncached_tokens_per_s).map(|rate| rate / reference);
-            let ratio = ratio.filter(|ratio| ratio.is_finite());
             vec![
                 Cell::text(&run.meta.arm),
                 Cell::optional(run.meta.rate.multiple, 2),
@@ -282,7 +280,7 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
                 Cell::text(run.state.as_ref().map_or(String::new(), because)),
                 Cell::known(window.and_then(|w| w.hits.value()), 3),
                 Cell::known(window.and_then(|w| w.follow_up_hits.value()), 3),
-                Cell::known(ratio, 3),
+                Cell::known(token_rate_ratio(run), 3),
                 Cell::known(window.map(|w| w.backlog_mean), 1),
                 Cell::known(window.and_then(|w| w.backlog_slope_per_s), 4),
                 Cell::known(run.measures.last.map(|l| l.outstanding_end), 0),
@@ -315,18 +313,12 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
 }
 
 fn measured(runs: &[ScoredRun], width: Width) -> String {
-    let table = table::runs::table(runs);
-    let names = table::Table {
-        rows: table
-            .rows
-            .into_iter()
-            .map(|mut row| {
-                row.cells[0] = Cell::text(short_name(Path::new(&row.key)));
-                row
-            })
-            .collect(),
-        ..table
-    };
+    let mut names = table::runs::table(runs);
+    if let Some(run) = names.place("run") {
+        for row in &mut names.rows {
+            row.cells[run] = Cell::text(short_name(Path::new(&row.key)));
+        }
+    }
     output::screen(
         &names,
         &[

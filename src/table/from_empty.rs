@@ -4,7 +4,7 @@ use crate::analysis::ScoredRun;
 use crate::analysis::statistics::RunStatistics;
 use crate::measure::share::Share;
 use crate::measure::stretches::Stretches;
-use crate::rule::stability::judge;
+use crate::rule::stability;
 use crate::rule::state::Load;
 use crate::setup::Span;
 use crate::setup::registration::test::Stability;
@@ -108,13 +108,9 @@ pub fn table(runs: &[ScoredRun]) -> Table {
     )
 }
 
-/// Whether the edge rule calls a run from empty stable; `None` where it cannot tell.
+/// Whether the edge rule calls a run stable; `None` where it cannot tell.
 pub(super) fn is_stable(run: &ScoredRun) -> Option<bool> {
-    match judge(run.queue.as_ref(), &Stability::default()).label {
-        "STABLE" => Some(true),
-        "UNSTABLE" => Some(false),
-        _ => None,
-    }
+    stability::is_stable(run.queue.as_ref(), &Stability::default())
 }
 
 /// Completions of a stuck run over its window, in lambda_ref.

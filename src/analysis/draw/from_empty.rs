@@ -49,12 +49,10 @@ fn cell(theory: &Theory, runs: &[&ScoredRun]) -> FromEmptyCell {
     let mut engine = Vec::new();
     let mut simulated: BTreeMap<u64, (f64, Origin, Vec<bool>)> = BTreeMap::new();
     for run in runs {
-        let label = stability::judge(run.queue.as_ref(), &Stability::default()).label;
-        let (Some(load), Some(multiple)) = (run.load, run.meta.rate.multiple) else { continue };
-        let stable = match label {
-            "STABLE" => true,
-            "UNSTABLE" => false,
-            _ => continue,
+        let stable = stability::is_stable(run.queue.as_ref(), &Stability::default());
+        let (Some(load), Some(multiple), Some(stable)) = (run.load, run.meta.rate.multiple, stable)
+        else {
+            continue;
         };
         match run.meta.source {
             Source::Engine => engine.push(StablePoint {
