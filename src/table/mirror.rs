@@ -191,8 +191,7 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
             seen.of_burst(|from| Cell::Count(from.iter().filter(done).count() as u64))
         }),
         Col::known("backlog_slope_per_s", "sessions/s", 4, |seen| {
-            let slope = seen.run.measures.series.backlog_slope_per_s(seen.rule.test.slope_window_s);
-            slope
+            seen.run.measures.series.backlog_slope_per_s(seen.rule.test.slope_window_s)
         }),
         Col::known("mean_prompt_tokens", "tokens", 0, |seen| seen.window()?.mean_prompt_tokens),
         Col::new("early_model_multiple", "lambda_ref", |seen| {

@@ -31,8 +31,7 @@ fn columns<'a>() -> Vec<Col<Binned<'a>>> {
         Col::optional("sojourn_slope", "s/s", 4, |(_, (_, found))| found.slope),
         Col::optional("predicted_slope", "s/s", 4, |(_, (_, found))| found.predicted),
         Col::optional("slope_ratio", "", 2, |(_, (_, found))| {
-            let ratio = found.slope.zip(found.predicted).map(|(slope, model)| slope / model);
-            ratio
+            found.slope.zip(found.predicted).map(|(slope, model)| slope / model)
         }),
     ])
 }

@@ -22,6 +22,9 @@ struct Group<'a> {
     sources: Vec<SourceFile>,
 }
 
+/// What a score came to, and whether it holds.
+type Found = (Option<f64>, Option<bool>);
+
 /// A score over a group's stuck runs, or over all of them.
 struct Score<'a> {
     /// `None` over all groups.
@@ -95,7 +98,7 @@ fn group<'a>(verdict: &'a Verdict, law: &Registration, configs: &Configs) -> Gro
 fn rows<'a>(groups: &'a [Group<'_>], rule: &TrapLawTest) -> Vec<Score<'a>> {
     let Some(first) = groups.first() else { return Vec::new() };
     let scored: Vec<_> = groups.iter().map(|group| scores(&group.runs, rule)).collect();
-    let of_group = |(group, found): (&'a Group<'_>, &Vec<(Option<f64>, Option<bool>)>)| {
+    let of_group = |(group, found): (&'a Group<'_>, &Vec<Found>)| {
         let score = move |(score, (measured, holds))| Score {
             group: Some(group.name),
             source: group.source,
@@ -121,7 +124,7 @@ fn rows<'a>(groups: &'a [Group<'_>], rule: &TrapLawTest) -> Vec<Score<'a>> {
 
 /// What each score came to, and whether it holds: S1 to S4 pooled, S5 with its larger
 /// distance between slope and plug-in and whether both its parts hold in every run.
-fn scores(runs: &[TrappedRun], rule: &TrapLawTest) -> Vec<(Option<f64>, Option<bool>)> {
+fn scores(runs: &[TrappedRun], rule: &TrapLawTest) -> Vec<Found> {
     let mut found: Vec<_> = pooled(runs, rule).iter().map(|c| (c.measured, c.holds)).collect();
     let parts: Vec<Clause> = runs
         .iter()

@@ -53,39 +53,20 @@ impl<'a> Judged<'a> {
         because.map_or(Cell::Empty, Cell::text)
     }
 
-    fn of_clause(&self, found: impl FnOnce(&Clause) -> Cell) -> Cell {
-        self.clause.map_or(Cell::Empty, found)
-    }
-
-    /// The quantity that the clause is about.
-    pub fn quantity(&self) -> Cell {
-        self.of_clause(|clause| Cell::text(clause.quantity))
-    }
-
-    /// What was measured.
-    pub fn measured(&self) -> Cell {
-        self.of_clause(|clause| Cell::known(clause.measured, 4))
-    }
-
-    /// How far what was measured lies from what the clause needs.
-    pub fn margin(&self) -> Cell {
-        self.of_clause(|clause| Cell::known(clause.margin(), 4))
-    }
-
-    /// The unit of measured value, bounds and margin.
-    pub fn unit(&self) -> Cell {
-        self.of_clause(|clause| Cell::text(clause.unit))
+    /// What is said of the clause; nothing without one.
+    pub fn clause(&self, said: impl FnOnce(&Clause) -> Cell) -> Cell {
+        self.clause.map_or(Cell::Empty, said)
     }
 
     /// What the clause needs: which side, the least and the greatest value; held or not.
     pub fn needs() -> [Col<Self>; 3] {
         [
-            Col::new("needs", "", |of| of.of_clause(|clause| Cell::text(clause.needs.sides().0))),
+            Col::new("needs", "", |of| of.clause(|clause| Cell::text(clause.needs.sides().0))),
             Col::new("needs_least", "see unit", |of| {
-                of.of_clause(|clause| Cell::optional(clause.needs.sides().1, 4))
+                of.clause(|clause| Cell::optional(clause.needs.sides().1, 4))
             }),
             Col::new("needs_most", "see unit", |of| {
-                of.of_clause(|clause| Cell::optional(clause.needs.sides().2, 4))
+                of.clause(|clause| Cell::optional(clause.needs.sides().2, 4))
             }),
         ]
     }
@@ -98,13 +79,13 @@ pub fn runs(verdict: &Verdict) -> Table {
         &[
             Col::new("role", "", Judged::role),
             Col::new("label", "", Judged::label),
-            Col::new("decided_by", "", Judged::quantity),
-            Col::new("measured", "see unit", Judged::measured),
+            Col::new("decided_by", "", |of| of.clause(|c| Cell::text(c.quantity))),
+            Col::new("measured", "see unit", |of| of.clause(|c| Cell::known(c.measured, 4))),
         ],
         &Judged::needs(),
         &[
-            Col::new("margin", "see unit", Judged::margin),
-            Col::new("unit", "", Judged::unit),
+            Col::new("margin", "see unit", |of| of.clause(|c| Cell::known(c.margin(), 4))),
+            Col::new("unit", "", |of| of.clause(|c| Cell::text(c.unit))),
             Col::new("because", "", Judged::because),
             Col::new("binding", "", |of| Cell::text(of.run.binding.words())),
             Col::new("counts", "", |of| Cell::yes_no(Some(of.run.set_aside.is_none()))),

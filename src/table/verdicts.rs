@@ -57,7 +57,7 @@ pub fn labels(verdicts: &[Verdict]) -> Table {
         &identity()[..],
         &[
             Col::new("label", "", Judged::label),
-            Col::new("decided_by", "", Judged::quantity),
+            Col::new("decided_by", "", |of| of.clause(|c| Cell::text(c.quantity))),
             Col::new("because", "", Judged::because),
         ],
     ]
@@ -87,14 +87,14 @@ pub fn clauses(verdicts: &[Verdict]) -> Table {
         &identity()[..],
         &[
             Col::key("weight", "", |of| Cell::text(of.weight.0)),
-            Col::key("clause", "", Judged::quantity),
-            Col::key("unit", "", Judged::unit),
-            Col::new("measured", "see unit", Judged::measured),
+            Col::key("clause", "", |of| of.clause(|c| Cell::text(c.quantity))),
+            Col::key("unit", "", |of| of.clause(|c| Cell::text(c.unit))),
+            Col::new("measured", "see unit", |of| of.clause(|c| Cell::known(c.measured, 4))),
         ],
         &Judged::needs(),
         &[
             Col::new("holds", "", |of| Cell::yes_no(of.clause.and_then(|clause| clause.holds))),
-            Col::new("margin", "see unit", Judged::margin),
+            Col::new("margin", "see unit", |of| of.clause(|c| Cell::known(c.margin(), 4))),
         ],
     ]
     .concat();
