@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::directory::{LoadOptions, find_runs_by, layout_of};
 use crate::run::{Problems, Run};
 use crate::setup::Layout;
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Cell, Col, Table};
 
 use super::output::{self, Print};
 use super::progress;
@@ -48,20 +48,46 @@ pub struct Args {
     configs: PathBuf,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("population", "sessions"),
-    Column::key("seed", ""),
-    Column::key("status", ""),
-    Column::new("duration_s", "s"),
-    Column::new("sessions", "sessions"),
-    Column::new("turns", "turns"),
-    Column::key("source", ""),
-    Column::key("layout", ""),
-    Column::key("run", ""),
-];
+/// A run directory, and what could be read of it.
+struct Inspected<'a> {
+    dir: &'a Path,
+    layout: Option<Arc<Layout>>,
+    run: Option<&'a Run>,
+}
+
+impl Inspected<'_> {
+    /// What is found in the run; unknown where it could not be read.
+    fn found(&self, of: impl FnOnce(&Run) -> Cell) -> Cell {
+        self.run.map_or(Cell::Unknown, of)
+    }
+}
+
+fn columns<'a>() -> Vec<Col<Inspected<'a>>> {
+    vec![
+        Col::key("cell", "", |of| of.found(|run| Cell::text(&run.meta.cell))),
+        Col::key("arm", "", |of| of.found(|run| Cell::text(&run.meta.arm))),
+        Col::key("rate_multiple", "lambda_ref", |of| {
+            of.found(|run| Cell::optional(run.meta.rate.multiple, 2))
+        }),
+        Col::key("population", "sessions", |of| {
+            of.found(|run| run.meta.population.map_or(Cell::Empty, Cell::Count))
+        }),
+        Col::key("seed", "", |of| of.found(|run| Cell::Count(run.meta.seed))),
+        Col::key("status", "", |of| {
+            Cell::text(of.run.map_or("unreadable", |run| run.meta.status.word()))
+        }),
+        Col::known("duration_s", "s", 1, |of| Some(of.run?.meta.duration_s)),
+        Col::new("sessions", "sessions", |of| {
+            of.found(|run| Cell::Count(run.sessions.len() as u64))
+        }),
+        Col::new("turns", "turns", |of| of.found(|run| Cell::Count(run.turns.len() as u64))),
+        Col::key("source", "", |of| of.found(|run| Cell::text(run.meta.source.word()))),
+        Col::key("layout", "", |of| {
+            of.layout.as_ref().map_or(Cell::Empty, |layout| Cell::text(&layout.name))
+        }),
+        Col::key("run", "", |of| Cell::text(of.dir.display().to_string())),
+    ]
+}
 
 /// Runs the command.
 ///
@@ -83,17 +109,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .collect();
     bar.finish_and_clear();
     let mut problems = found.problems;
+    let rows = loaded.iter().map(|(dir, run)| Inspected {
+        dir,
+        layout: layout_of(dir, &layouts).ok().flatten(),
+        run: run.as_ref().ok(),
+    });
+    let table = Table::of("runs", "Runs", &columns(), rows, |of| {
+        (of.dir.display().to_string(), Vec::new())
+    });
     let mut notes = Vec::new();
-    let mut rows = Vec::new();
     for (dir, run) in loaded {
-        rows.push(row(&dir, &layouts, run.as_ref().ok()));
         match run {
             Ok(run) => notes.push((dir, run.notes)),
             Err(Problems(list)) => problems.extend(list),
         }
     }
-    let table =
-        Table { name: "runs".into(), title: "Runs".into(), columns: COLUMNS.to_vec(), rows };
     print(&table, args.print)?;
     if table.rows.is_empty() && problems.is_empty() {
         anyhow::bail!(
@@ -109,35 +139,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("{count} notes; --notes lists them");
     }
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
-}
-
-fn row(dir: &Path, layouts: &[Arc<Layout>], run: Option<&Run>) -> Row {
-    let layout = layout_of(dir, layouts).ok().flatten();
-    let layout = layout.map_or(Cell::Empty, |layout| Cell::text(&layout.name));
-    let dir = dir.display().to_string();
-    let cells = match run {
-        Some(run) => vec![
-            Cell::text(&run.meta.cell),
-            Cell::text(&run.meta.arm),
-            Cell::optional(run.meta.rate.multiple, 2),
-            run.meta.population.map_or(Cell::Empty, Cell::Count),
-            Cell::Count(run.meta.seed),
-            Cell::text(run.meta.status.word()),
-            Cell::Number(run.meta.duration_s, 1),
-            Cell::Count(run.sessions.len() as u64),
-            Cell::Count(run.turns.len() as u64),
-            Cell::text(run.meta.source.word()),
-            layout,
-            Cell::text(&dir),
-        ],
-        None => {
-            let mut cells = vec![Cell::Unknown; COLUMNS.len() - 2];
-            cells[5] = Cell::text("unreadable");
-            cells.extend([layout, Cell::text(&dir)]);
-            cells
-        }
-    };
-    Row { key: dir, cells, sources: Vec::new() }
 }
 
 /// What people are shown first, and under which heading.

@@ -7,9 +7,9 @@ use anyhow::Context;
 use serde_json::json;
 
 use crate::analysis::store::Store;
-use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
 use crate::escape::shown;
 use crate::files::write_beside;
+use crate::judged::verdict::{Verdict, VerdictRun, verdict};
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};

@@ -298,39 +298,32 @@ impl Ledger {
 
     /// How many entries of each kind have each status.
     pub fn summary(&self) -> Table {
-        use crate::table::{Cell, Column, Row};
-        let mut counts: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
+        use crate::table::{Cell, Col};
+        type OfKind<'a> = (&'a str, Vec<Status>);
+        fn count((_, all): &OfKind<'_>, status: Status) -> u64 {
+            all.iter().filter(|found| **found == status).count() as u64
+        }
+        let columns: &[Col<OfKind<'_>>] = &[
+            Col::key("kind", "", |(kind, _)| Cell::text(*kind)),
+            Col::count("published", "", |(_, all)| all.len() as u64),
+            Col::count("reproduced", "", |of| count(of, Status::Reproduced)),
+            Col::count("replicated", "", |of| count(of, Status::Replicated)),
+            Col::count("differs", "", |of| count(of, Status::Differs)),
+            Col::count("needs_nova", "", |of| count(of, Status::NeedsNova)),
+            Col::count("not_computed", "", |of| count(of, Status::NotComputed)),
+        ];
+        let mut kinds: BTreeMap<&str, Vec<Status>> = BTreeMap::new();
         for entry in &self.entries {
             for kind in [entry.kind.as_str(), "all"] {
-                let place = Status::ALL.iter().position(|s| *s == entry.status).unwrap_or(4);
-                counts.entry(kind).or_default()[place] += 1;
+                kinds.entry(kind).or_default().push(entry.status);
             }
         }
         let order = |kind: &str| (kind == "all", kind == "table", kind.to_owned());
-        let mut kinds: Vec<_> = counts.into_iter().collect();
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(kind, _)| order(kind));
-        let row = |(kind, counts): (&str, [u64; 5])| Row {
-            key: kind.into(),
-            cells: [Cell::text(kind), Cell::Count(counts.iter().sum())]
-                .into_iter()
-                .chain(counts.map(Cell::Count))
-                .collect(),
-            sources: Vec::new(),
-        };
-        Table {
-            name: "numbers_summary".into(),
-            title: "Published numbers and table rows, by kind and status".into(),
-            columns: [
-                Column::key("kind", ""),
-                Column::new("published", ""),
-                Column::new("reproduced", ""),
-                Column::new("replicated", ""),
-                Column::new("differs", ""),
-                Column::new("needs_nova", ""),
-                Column::new("not_computed", ""),
-            ]
-            .to_vec(),
-            rows: kinds.into_iter().map(row).collect(),
-        }
+        let title = "Published numbers and table rows, by kind and status";
+        Table::of("numbers_summary", title, columns, kinds, |(kind, _)| {
+            ((*kind).into(), Vec::new())
+        })
     }
 }

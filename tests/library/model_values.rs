@@ -157,7 +157,8 @@ fn the_table_lists_every_row_with_the_printed_digits() {
 
 #[test]
 fn the_models_gap_is_taken_over_the_window_of_the_cells_own_protocol() {
-    let configs = trapcheck::configs::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")).unwrap();
+    let configs =
+        trapcheck::configs::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")).unwrap();
     let theory = &solve(&configs).unwrap()["vllm-cpu-tiny-30k"];
     let ours = model_values::gap_over_turnover(theory, theory.rate_per_s(1.5)).unwrap();
     // Its runs of 540 s measured 4.36, 5.25 and 5.78; at the paper's 5700 s it were 32.8.

@@ -1,11 +1,11 @@
 //! Trap, rescue and release, from a rescue run and its same-seed controls.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::{FigureSpec, RescueSpec};
 use crate::figure::Figure;
 use crate::figure::rescue::{Rescue, RescueColumn, RescueRun, rescue};
 use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
+use crate::judged::score::ScoredRun;
 use crate::setup::Configs;
 
 use super::{at_rate, burst_words, fractions, origin};

@@ -1,11 +1,11 @@
 //! Two engines under one load: one left alone after the burst, one rescued by a cap.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::digits::fixed;
 use crate::figure::Figure;
 use crate::figure::timeline::Timeline;
 use crate::figure::two_engines::{EngineRun, TwoEngines, two_engines};
+use crate::judged::score::ScoredRun;
 
 use super::{burst_words, fractions, origin};
 

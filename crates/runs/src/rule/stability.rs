@@ -15,7 +15,19 @@ pub fn judge(queue: Option<&QueueMeasures>, rule: &Stability) -> Labelled {
     let Some(queue) = queue else {
         return Labelled::unmeasurable("it is shorter than asked, or its queue is unknown");
     };
-    let clauses = vec![
+    let clauses = clauses(queue, rule);
+    match all_hold(&clauses) {
+        Some(true) => Labelled::new("STABLE", clauses),
+        Some(false) => Labelled::new("UNSTABLE", clauses),
+        None => Labelled {
+            because: Some("too few samples to fit".into()),
+            ..Labelled::new(super::outcome::UNMEASURABLE, clauses)
+        },
+    }
+}
+
+fn clauses(queue: &QueueMeasures, rule: &Stability) -> Vec<Clause> {
+    vec![
         Clause::new(
             "final queue",
             "requests",
@@ -28,15 +40,12 @@ pub fn judge(queue: Option<&QueueMeasures>, rule: &Stability) -> Labelled {
             queue.rise,
             Comparison::AtMost(rule.rise_at_most),
         ),
-    ];
-    match all_hold(&clauses) {
-        Some(true) => Labelled::new("STABLE", clauses),
-        Some(false) => Labelled::new("UNSTABLE", clauses),
-        None => Labelled {
-            because: Some("too few samples to fit".into()),
-            ..Labelled::new(super::outcome::UNMEASURABLE, clauses)
-        },
-    }
+    ]
+}
+
+/// Whether a run is stable; `None` where that cannot be told.
+pub fn is_stable(queue: Option<&QueueMeasures>, rule: &Stability) -> Option<bool> {
+    all_hold(&clauses(queue?, rule))
 }
 
 /// A from-empty run that could be judged.
