@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::hash;
 use crate::setup::layout::Layout;
+use crate::{hash, limits};
 
 use super::columns::{Columns, Field, LeftOut};
 use super::files::RunFiles;
@@ -325,8 +325,8 @@ impl Loader<'_> {
 
 /// `meta.json` holds the hash of the uncompressed plan.
 fn check_plan_hash(bytes: &Bytes, expected: &str, metadata: &str) -> Result<(), Vec<Problem>> {
-    let text = bytes.text().map_err(|p| vec![p])?;
-    let found = hash::sha256_of(text).map_err(|e| vec![bytes.broken(&e)])?;
+    let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
+    let found = hash::sha256_hex(text.whole(&bytes.path).map_err(|p| vec![p])?);
     if found == *expected {
         return Ok(());
     }

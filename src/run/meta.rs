@@ -2,7 +2,6 @@
 
 pub mod mapped;
 
-use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -12,7 +11,6 @@ use super::problem::Problem;
 use super::source::Bytes;
 use crate::limits;
 use crate::parse_message::in_words;
-use crate::reading::Bounded;
 
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
@@ -280,11 +278,9 @@ impl Meta {
 
 /// The whole unpacked text.
 fn text_of(bytes: &Bytes) -> Result<Vec<u8>, Vec<Problem>> {
-    let mut text = Vec::new();
-    Bounded::new(bytes.text().map_err(|p| vec![p])?, limits::TEXT_BYTES)
-        .read_to_end(&mut text)
-        .map_err(|e| vec![bytes.broken(&e)])?;
-    Ok(text)
+    let text = bytes.text(limits::TEXT_BYTES);
+    let whole = text.and_then(|text| text.whole(&bytes.path).map(<[u8]>::to_vec));
+    whole.map_err(|p| vec![p])
 }
 
 /// Puts the parser's line and column in their places, and its message in the file's words.
