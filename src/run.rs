@@ -38,7 +38,7 @@ pub use problem::{Problem, Problems, Severity};
 pub use sessions::{Session, SessionStatus};
 pub use shape::{layout_of, metadata_of};
 pub use source::SourceFile;
-pub use turns::{Turn, TurnStatus};
+pub use turns::{Turn, TurnStatus, by_session};
 
 use serde::{Deserialize, Serialize};
 

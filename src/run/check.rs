@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::columns::{Columns, Field, Type, shortened};
 use super::problem::Problem;
 use super::shape::Shape;
+use super::turns::by_session;
 use super::{Counts, Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
 use crate::limits::RUN_S;
 
@@ -178,18 +179,15 @@ fn plan(run: &Run, files: &Files) -> Vec<Problem> {
 
 /// A session's turns do not overlap, and agree with its row.
 fn turn_numbers(run: &Run, files: &Files) -> Vec<Problem> {
-    let mut of_session: Vec<Vec<&Turn>> = vec![Vec::new(); run.sessions.len()];
-    for turn in &run.turns {
-        of_session[turn.session.at()].push(turn);
-    }
     let mut problems = Vec::new();
     let mut shrunk = 0;
     // The turn of the line that was left out.
     let mut left_out = u64::from(files.cut.contains(&files.turns));
-    for (index, turns) in of_session.iter_mut().enumerate() {
-        turns.sort_by_key(|t| t.number);
-        let session = &run.sessions[index];
-        problems.extend(one_session(files, session, turns, &mut left_out));
+    let mut turns: Vec<&Turn> = Vec::new();
+    for (session, places) in run.sessions.iter().zip(by_session(&run.turns, run.sessions.len())) {
+        turns.clear();
+        turns.extend(places.iter().map(|place| &run.turns[*place]));
+        problems.extend(one_session(files, session, &turns, &mut left_out));
         shrunk += turns.windows(2).filter(|w| w[1].prompt_tokens < w[0].prompt_tokens).count();
     }
     if shrunk > 0 {

@@ -43,6 +43,16 @@ pub enum TurnStatus {
     Error(Box<str>),
 }
 
+/// The places of each session's turns in a list of turns, in order of their numbers.
+pub fn by_session(turns: &[Turn], sessions: usize) -> Vec<Vec<usize>> {
+    let mut of_session: Vec<Vec<usize>> = vec![Vec::new(); sessions];
+    for (place, turn) in turns.iter().enumerate() {
+        of_session[turn.session.at()].push(place);
+    }
+    of_session.iter_mut().for_each(|places| places.sort_by_key(|place| turns[*place].number));
+    of_session
+}
+
 /// The word of [`TurnStatus::Ok`] in the files.
 const OK: &str = "ok";
 /// The word of [`TurnStatus::UnfinishedAtHorizon`] in the files.
@@ -119,16 +129,11 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
 /// whether all were looked at, in order of sessions: there may be too many problems.
 fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) -> bool {
     let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
-    let mut of_session = vec![Vec::new(); sessions];
-    for (turn, row) in turns.iter().zip(rows) {
-        of_session[turn.session.at()].push((turn.number, *row));
-    }
-    for mut turns in of_session {
-        turns.sort_unstable();
+    for places in by_session(turns, sessions) {
         // The turn before, and whether it follows on another.
         let mut before: Option<(u64, usize)> = None;
         let mut follows = true;
-        for (number, row) in turns {
+        for (number, row) in places.into_iter().map(|place| (turns[place].number, rows[place])) {
             if table.too_many(problems) {
                 return false;
             }
