@@ -60,6 +60,7 @@ impl Kind {
         }
     }
 
+    #[inline]
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "base" => Some(Self::Base),
@@ -81,6 +82,7 @@ pub struct SessionIndex(pub u32);
 
 impl SessionIndex {
     /// As an index into a slice.
+    #[inline]
     pub const fn at(self) -> usize {
         self.0 as usize
     }

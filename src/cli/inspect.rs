@@ -70,23 +70,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
-    let loaded: Vec<(PathBuf, Result<Run, Problems>)> = found
-        .runs
-        .into_par_iter()
-        .map(|dir| {
-            let run = Run::load_by(&dir, &layouts, &options);
-            bar.inc(1);
-            (dir, run)
-        })
-        .collect();
+    // Of each run only what is printed: all of them together may be large.
+    let one = |dir: PathBuf| {
+        let run = Run::load_by(&dir, &layouts, &options);
+        bar.inc(1);
+        (row(&dir, &layouts, run.as_ref().ok()), run.map(|run| (dir, run.notes)))
+    };
+    let loaded: Vec<_> = found.runs.into_par_iter().map(one).collect();
     bar.finish_and_clear();
     let mut problems = found.problems;
     let mut notes = Vec::new();
     let mut rows = Vec::new();
-    for (dir, run) in loaded {
-        rows.push(row(&dir, &layouts, run.as_ref().ok()));
-        match run {
-            Ok(run) => notes.push((dir, run.notes)),
+    for (row, of_run) in loaded {
+        rows.push(row);
+        match of_run {
+            Ok(of_run) => notes.push(of_run),
             Err(Problems(list)) => problems.extend(list),
         }
     }

@@ -3,7 +3,7 @@
 
 mod stated;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use super::columns::{Columns, Field, Type, shortened};
@@ -154,7 +154,7 @@ fn length(run: &Run, files: &Files) -> Vec<Problem> {
 
 /// A session that arrived is one of the plan's, at its time and with its turns.
 fn plan(run: &Run, files: &Files) -> Vec<Problem> {
-    let planned: BTreeMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
+    let planned: HashMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
     let arrived = run.sessions.iter().filter(|_| !run.plan.is_empty());
     let problem = |session: &Session| {
         let who = || format!("session {} ({})", shortened(&session.id, 40), session.kind.word());

@@ -102,6 +102,7 @@ pub struct Texts {
 }
 
 impl Texts {
+    #[inline]
     fn push(&mut self, text: &str) {
         self.bytes.push_str(text);
         self.ends.push(self.bytes.len());
@@ -113,6 +114,7 @@ impl Texts {
     }
 
     /// The text of row `i`.
+    #[inline]
     pub fn get(&self, i: usize) -> &str {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start..self.ends[i]]
@@ -172,6 +174,7 @@ impl Columns {
 
     /// Whether a file has so many problems that it is not read further, which is then one more:
     /// a row in millions may have several.
+    #[inline]
     pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
         let many = problems.len() > MOST_PROBLEMS;
         if many {
@@ -200,6 +203,7 @@ impl Data {
     }
 
     /// Appends a value given as text. `None` is an empty field.
+    #[inline]
     fn push(&mut self, value: Option<&[u8]>) -> Result<(), String> {
         match self {
             Self::Text(texts) => {
@@ -241,6 +245,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+#[inline]
 pub fn parse_number(value: &[u8]) -> Result<f64, String> {
     if let Some(x) = plain_number(value) {
         return Ok(x);
@@ -255,6 +260,7 @@ pub fn parse_number(value: &[u8]) -> Result<f64, String> {
     }
 }
 
+#[inline]
 pub fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
@@ -270,6 +276,7 @@ pub fn parse_count(value: &[u8]) -> Result<u64, String> {
 const EXACT_DIGITS: usize = 15;
 
 /// Digits alone, which most counts are.
+#[inline]
 fn plain_count(value: &[u8]) -> Option<u64> {
     let digit = |n: u64, byte: &u8| byte.is_ascii_digit().then(|| 10 * n + u64::from(byte - b'0'));
     (1..=EXACT_DIGITS).contains(&value.len()).then(|| value.iter().try_fold(0, digit))?
@@ -277,6 +284,7 @@ fn plain_count(value: &[u8]) -> Option<u64> {
 
 /// Digits with a point among them, which most numbers are: the quotient of two whole numbers
 /// that a float holds exactly is the float nearest to it.
+#[inline]
 fn plain_number(value: &[u8]) -> Option<f64> {
     const POWERS: [f64; EXACT_DIGITS + 1] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];

@@ -121,6 +121,7 @@ impl Registry {
         Self { numbered, named: Default::default() }
     }
 
+    #[inline]
     pub fn find(&self, kind: Kind, id: &str) -> Option<SessionIndex> {
         let kind = kind as usize;
         match number(id).and_then(|n| self.numbered[kind].get(n)) {
@@ -141,6 +142,7 @@ impl Registry {
 }
 
 /// The number that an identifier is, where no other is the same number: 7, not 07.
+#[inline]
 fn number(id: &str) -> Option<usize> {
     let plain = id == "0" || !id.starts_with(['0', '+']);
     if plain { id.parse().ok() } else { None }

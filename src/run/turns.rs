@@ -60,11 +60,13 @@ const UNFINISHED: &str = "unfinished_at_horizon";
 
 impl Turn {
     /// The completion time and prompt of a turn that was served, else `None`.
+    #[inline]
     pub fn served_at_s(&self) -> Option<f64> {
         if self.status == TurnStatus::Ok { self.t_end_s } else { None }
     }
 
     /// Whether it is a follow-up (any turn but the first).
+    #[inline]
     pub const fn is_follow_up(&self) -> bool {
         self.number > 1
     }

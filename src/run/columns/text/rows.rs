@@ -32,11 +32,13 @@ pub struct Row<'t> {
 
 impl Row<'_> {
     /// Number of fields.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Field `i`, without quotes.
+    #[inline]
     pub fn field(&self, i: usize) -> &[u8] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] + self.between };
         &self.bytes[start..self.ends[i]]
@@ -52,10 +54,12 @@ impl Row<'_> {
         self.bytes.contains(&b'\n')
     }
 
+    #[inline]
     fn is_blank(&self) -> bool {
         self.len() == 1 && matches!(self.field(0), b"" | b"\r")
     }
 
+    #[inline]
     fn strip_carriage_return(&mut self) {
         if let Some(last) = self.len().checked_sub(1).filter(|i| self.field(*i).ends_with(b"\r")) {
             self.ends[last] -= 1;
@@ -85,6 +89,7 @@ impl<'t> Rows<'t> {
     }
 
     /// Reads the next row that is not blank, without its carriage return.
+    #[inline]
     pub fn next(&mut self, row: &mut Row<'t>) -> Step {
         loop {
             row.line = self.line;
