@@ -1,5 +1,5 @@
 //! Gives the program a hash of its own source, so that a result kept by an older one is
-//! never taken for its own.
+//! never taken for its own; and the files of `configs/`, for where there is no such folder.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -8,10 +8,13 @@ use sha2::{Digest, Sha256};
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=crates");
     println!("cargo:rerun-if-changed=Cargo.lock");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = vec![root.join("Cargo.lock")];
-    rust_files(&root.join("src"), &mut files)?;
+    for folder in ["src", "crates"] {
+        files_ending(&root.join(folder), "rs", &mut files)?;
+    }
     files.sort();
     let mut hasher = Sha256::new();
     for file in files.iter().filter(|file| file.is_file()) {
@@ -21,15 +24,32 @@ fn main() -> io::Result<()> {
     }
     let hex: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=TRAPCHECK_SOURCE_SHA256={hex}");
-    Ok(())
+    built_in_configs(&root.join("configs"))
 }
 
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Writes the list of `configs/`' files with their bytes as a Rust expression. A file that was
+/// built in and changes makes the program new; one that a user adds beside them does not.
+fn built_in_configs(folder: &Path) -> io::Result<()> {
+    let mut files = Vec::new();
+    files_ending(folder, "yaml", &mut files)?;
+    files.sort();
+    let mut list = String::from("&[\n");
+    for file in &files {
+        let name = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
+        let path = file.to_string_lossy();
+        println!("cargo:rerun-if-changed={path}");
+        list += &format!("({name:?}, include_bytes!({path:?}) as &[u8]),\n");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    fs::write(out.join("built_in_configs.rs"), list + "]\n")
+}
+
+fn files_ending(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            rust_files(&path, found)?;
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files_ending(&path, ending, found)?;
+        } else if path.extension().is_some_and(|e| e == ending) {
             found.push(path);
         }
     }

@@ -7,17 +7,17 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use trapcheck::analysis::score::score;
 use trapcheck::analysis::store::Store;
+use trapcheck::directory::{LoadOptions, find_runs};
 use trapcheck::measure::measure;
-use trapcheck::run::{LoadOptions, Run, find_runs};
-use trapcheck::setup::Configs;
 
 const RUN: &str =
     "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_burst/20261129-121107_x1.5_s0";
 
 fn benches(c: &mut Criterion) {
-    let configs = Configs::load(Path::new("configs")).expect("the project's configuration");
+    let configs =
+        trapcheck::configs::load(Path::new("configs")).expect("the project's configuration");
     let dir = Path::new(RUN);
-    let run = Run::load(dir, &LoadOptions::default()).expect("a committed run");
+    let run = trapcheck::directory::load(dir, &LoadOptions::default()).expect("a committed run");
     let (_, _, protocol) = configs.of_cell(&run.meta.cell).expect("the run's cell");
     c.bench_function("read the bytes of one run", |b| {
         b.iter(|| {
@@ -26,7 +26,10 @@ fn benches(c: &mut Criterion) {
         });
     });
     c.bench_function("load and check one run", |b| {
-        b.iter(|| Run::load(black_box(dir), &LoadOptions::default()).map(|run| run.turns.len()));
+        b.iter(|| {
+            trapcheck::directory::load(black_box(dir), &LoadOptions::default())
+                .map(|run| run.turns.len())
+        });
     });
     c.bench_function("measure one run", |b| b.iter(|| measure(black_box(&run), protocol)));
     let dirs = find_runs(&["results/vllm-cpu"]).runs;

@@ -15,9 +15,12 @@ fn config(path: &str) -> PathBuf {
 }
 
 fn runs(criterion: &mut Criterion) {
-    let cell = Cell::load(&config("cells/sglang-300k.yaml")).expect("cell");
-    let workload = Workload::load(&config("workloads/standard.yaml")).expect("workload");
-    let protocol = Protocol::load(&config("protocols/paper.yaml")).expect("protocol");
+    let cell =
+        trapcheck::configs::read(&config("cells/sglang-300k.yaml"), Cell::parse).expect("cell");
+    let workload = trapcheck::configs::read(&config("workloads/standard.yaml"), Workload::parse)
+        .expect("workload");
+    let protocol = trapcheck::configs::read(&config("protocols/paper.yaml"), Protocol::parse)
+        .expect("protocol");
     let mut group = criterion.benchmark_group("8700 s at 300k, 1.65");
     let lpm =
         Options { scheduling: Some(Scheduling::Lpm), lpm_fallback: None, ..Options::default() };
@@ -45,9 +48,12 @@ fn runs(criterion: &mut Criterion) {
 }
 
 fn plans(criterion: &mut Criterion) {
-    let cell = Cell::load(&config("cells/sglang-300k.yaml")).expect("cell");
-    let workload = Workload::load(&config("workloads/standard.yaml")).expect("workload");
-    let protocol = Protocol::load(&config("protocols/paper.yaml")).expect("protocol");
+    let cell =
+        trapcheck::configs::read(&config("cells/sglang-300k.yaml"), Cell::parse).expect("cell");
+    let workload = trapcheck::configs::read(&config("workloads/standard.yaml"), Workload::parse)
+        .expect("workload");
+    let protocol = trapcheck::configs::read(&config("protocols/paper.yaml"), Protocol::parse)
+        .expect("protocol");
     let arm = Arm::Burst { sessions: None };
     let arrivals = trapcheck::client::arm::arrivals(
         &arm,

@@ -9,10 +9,10 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use trapcheck::model::Theory;
 use trapcheck::model::curve::Curve;
-use trapcheck::setup::Configs;
 
 fn main_cell() -> Theory {
-    let configs = Configs::load(std::path::Path::new("configs")).unwrap_or_else(|e| panic!("{e}"));
+    let configs =
+        trapcheck::configs::load(std::path::Path::new("configs")).unwrap_or_else(|e| panic!("{e}"));
     let cells: BTreeMap<_, _> = configs.cells;
     let cell = &cells["sglang-300k"];
     Theory::of(cell, &configs.workloads[&cell.workload]).unwrap_or_else(|e| panic!("{e}"))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use trapcheck::cli::{Cli, output, run, signals};
-use trapcheck::run::PARQUET_THREAD;
+use trapcheck::directory::PARQUET_THREAD;
 
 fn main() -> ExitCode {
     hush_the_parquet_reader();
@@ -17,10 +17,22 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(code) => code,
         Err(error) => {
-            output::tell(format_args!("error: {error:#}"));
+            output::tell(format_args!("error: {}", causes(&error)));
             ExitCode::from(2)
         }
     }
+}
+
+/// An error and its causes in one line. A cause that the one before it has quoted already
+/// is not said again.
+fn causes(error: &anyhow::Error) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if said.last().is_none_or(|before| !before.ends_with(&cause)) {
+            said.push(cause);
+        }
+    }
+    said.join(": ")
 }
 
 /// Help, version or what is wrong with the usage. A reader that has gone away is no error.
@@ -43,4 +55,16 @@ fn hush_the_parquet_reader() {
             print(panic);
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_was_quoted_is_said_once() {
+        let cause = std::io::Error::other("no such file");
+        let error = anyhow::Error::new(cause).context("x.yaml: cannot read: no such file");
+        assert_eq!(causes(&error.context("proof p")), "proof p: x.yaml: cannot read: no such file");
+    }
 }

@@ -1,9 +1,10 @@
 //! Derived tables: typed rows with a unit per column and sources per row.
 //!
-//! One file per table under `table/`. A table is built from measurements and
-//! verdicts; csv, Markdown, LaTeX and JSON come from the same cells ([`form`]), with the
+//! One file per table under `table/`, which declares its columns once, each with its cell
+//! ([`Col`]). A table is built from measurements and verdicts; csv, Markdown, LaTeX and JSON come from the same cells ([`form`]), with the
 //! same stated digits, but for JSON, whose numbers are not rounded.
 
+pub mod about_run;
 pub mod answers;
 pub mod arm_counts;
 pub mod binomial;
@@ -14,6 +15,7 @@ pub mod cell_calibration;
 pub mod client_cost;
 pub mod closed_curve;
 pub mod cohort;
+mod column;
 pub mod crossing_fit;
 pub mod crossings;
 pub mod cut;
@@ -29,7 +31,6 @@ pub mod measured_curve;
 pub mod mirror;
 pub mod model_extras;
 pub mod model_values;
-pub mod open_run;
 pub mod paired;
 pub mod paired_ranges;
 pub mod persistence;
@@ -54,15 +55,16 @@ pub mod what_if;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::analysis::ScoredRun;
 pub use crate::digits::fixed;
 use crate::escape::escaped;
+use crate::judged::ScoredRun;
 use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
 use crate::rule::Arm;
 use crate::run::SourceFile;
 use crate::setup::Configs;
+pub use column::Col;
 
 /// One column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,14 +188,9 @@ fn judged_for_the_paired_test(runs: &[ScoredRun]) -> impl Iterator<Item = &Score
     runs.iter().filter(of_arm).filter(move |run| bound(run) || !with_bound.contains(&kind(run)))
 }
 
-/// Whether something holds, in the words of the output.
-fn holds(held: Option<bool>) -> Cell {
-    held.map_or(Cell::Unknown, |yes| Cell::text(if yes { "yes" } else { "no" }))
-}
-
 /// Whether a run is stuck over its window: its follow-up hit fraction is below the threshold.
 fn stuck(measures: &RunMeasures, below: f64) -> Cell {
-    holds(measures.window.as_ref().and_then(|w| w.follow_up_hits.is_below(below)))
+    Cell::yes_no(measures.window.as_ref().and_then(|w| w.follow_up_hits.is_below(below)))
 }
 
 /// What a session of a cell's workload asks for on average.

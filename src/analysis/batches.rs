@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::Job;
 use crate::run::Meta;
-use crate::setup::yaml::{self, ConfigError};
-use crate::sim::campaign::Job;
+use crate::setup::ConfigError;
 
 /// Where the batches are declared, relative to the project's folder.
 pub const BATCHES: &str = "configs/batches.yaml";
@@ -96,13 +96,13 @@ impl Batches {
     /// Reads the file; none when there is no file.
     ///
     /// # Errors
-    /// As [`yaml::load`]; a name that is there twice, a batch from nowhere, a glob that is
+    /// As [`crate::configs::yaml`]; a name that is there twice, a batch from nowhere, a glob that is
     /// none.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         if !path.is_file() {
             return Ok(Self::default());
         }
-        let batches: Self = yaml::load(path)?;
+        let batches: Self = crate::configs::yaml(path)?;
         let mut seen = BTreeSet::new();
         for batch in &batches.batches {
             let wrong = |what: String| Err(ConfigError::new(path, what));

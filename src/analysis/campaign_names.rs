@@ -4,9 +4,9 @@
 //! folders of its own, so each of its runs is found in the campaign by what was done to it:
 //! its test, cell, arm, dose, rate and seed.
 
+use crate::campaign::Job;
 use crate::setup::Arm;
 use crate::setup::registration::test::Dose;
-use crate::sim::campaign::Job;
 
 use super::statistics::RunStatistics;
 

@@ -16,6 +16,7 @@ mod two_engines;
 
 use std::collections::BTreeMap;
 
+use crate::digits::fixed;
 use crate::figure::origin::Source;
 use crate::figure::{Figure, Origin};
 use crate::measure::Share;
@@ -141,6 +142,21 @@ fn check_source(said: Option<run::Source>, used: &[&ScoredRun]) -> Result<(), Dr
 }
 
 /// Which run it is, and what made it.
+/// How much work the bursts of these runs brought: a seed's may be far from the mean.
+fn burst_words<'a>(runs: impl Iterator<Item = &'a ScoredRun>) -> String {
+    let work = runs.filter_map(|run| run.burst_work_over_nominal);
+    let mut times: Vec<String> = work.map(|over| fixed(over, 2)).collect();
+    times.sort();
+    times.dedup();
+    match times.as_slice() {
+        [] => String::new(),
+        [all] => format!("Its burst brings {all} times the work of the workload's mean."),
+        [least, .., most] => {
+            format!("Its bursts bring {least} to {most} times the work of the workload's mean.")
+        }
+    }
+}
+
 fn origin(run: &ScoredRun) -> Origin {
     Origin::run(&run.dir.display().to_string(), &run.meta.cell, made_by(&run.meta))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::measure::queue::queue;
 use crate::measure::{measure, span, stats};
-use crate::rule::stability::{FromEmptyRun, judge, nominal_edge};
+use crate::rule::stability::{FromEmptyRun, is_stable, nominal_edge};
 use crate::run::Run;
 use crate::setup::registration::inputs::{CacheOff, CurvePoint, EdgeBracket, FillInputs};
 use crate::setup::registration::test::Stability;
@@ -115,11 +115,7 @@ fn in_reference(runs: Vec<(FromEmptyRun, f64)>, reference: Option<f64>) -> Vec<F
 /// A from-empty run in the multiples that it was run at.
 fn from_empty_run(run: &Run, protocol: &Protocol, rule: &Stability) -> Option<FromEmptyRun> {
     let queue = queue(run, protocol)?;
-    let stable = match judge(Some(&queue), rule).label {
-        "STABLE" => true,
-        "UNSTABLE" => false,
-        _ => return None,
-    };
+    let stable = is_stable(Some(&queue), rule)?;
     let whole = Span::new(0.0, run.meta.duration_s);
     let lambda_ref = run.meta.rate.lambda_ref?;
     Some(FromEmptyRun {

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::figure::output::render;
+use crate::campaign::{Job, jobs};
+use crate::configs::{hashed, yaml_files};
+use crate::directory::{Found, find_runs_by};
+use crate::fidelity::FidelityError;
 use crate::figure::{Figure, FigureError};
-use crate::hash::sha256_hex;
-use crate::run::{Found, Problem, SourceFile, find_runs_by};
-use crate::setup::configs::yaml_files;
+use crate::rendering::render;
+use crate::run::{Problem, SourceFile};
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs, RegistrationFile};
-use crate::sim::campaign::{Job, jobs};
-use crate::sim::fidelity::FidelityError;
 use crate::table::Table;
 use crate::table::rule_values::RuleValuesError;
 
@@ -31,6 +31,8 @@ use super::verdict::VerdictError;
 pub const RESULTS: &str = "results";
 /// Where analyses are declared.
 pub const ANALYSES: &str = "analysis";
+/// Where the bindings of the numbers lie.
+pub const NUMBERS: &str = "analysis/numbers.yaml";
 /// Where derived tables go.
 pub const DERIVED: &str = "paper/derived";
 /// Where figures go.
@@ -174,11 +176,11 @@ impl Project {
     /// # Errors
     /// A configuration or analysis file that cannot be used; two outputs of one name.
     pub fn open(configs: &Path) -> Result<Self, ConfigError> {
-        let configs = Configs::load(configs)?;
+        let configs = crate::configs::load(configs)?;
         let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()
-            .filter(|path| path != Path::new(crate::numbers::ledger::NUMBERS))
+            .filter(|path| path != Path::new(NUMBERS))
             .map(|path| Analysis::load(&path).map(|analysis| (path, analysis)))
             .collect::<Result<Vec<_>, _>>()?;
         for (path, analysis) in &analyses {
@@ -273,7 +275,7 @@ impl Project {
         if selected.filters.is_empty() {
             return Ok(names);
         }
-        let campaign = Campaign::load(&self.batches.campaign)?;
+        let campaign = crate::configs::read(&self.batches.campaign, Campaign::parse)?;
         let jobs =
             jobs(&campaign, &self.configs, |options| options).map_err(SimulatedError::Campaign)?;
         for run in measured.iter().flatten() {
@@ -322,7 +324,7 @@ impl Project {
 /// The registration that an analysis pins.
 fn pinned(analysis: &Analysis) -> Result<Option<RegistrationFile>, AnalysisError> {
     let Some(pinned) = &analysis.registration else { return Ok(None) };
-    let file = RegistrationFile::load(&pinned.file)?;
+    let file = crate::configs::read(&pinned.file, RegistrationFile::parse)?;
     if file.sha256 == pinned.sha256 {
         return Ok(Some(file));
     }
@@ -355,16 +357,6 @@ impl<'a> Selected<'a> {
         }
         !found
     }
-}
-
-/// A file with its hash.
-///
-/// # Errors
-/// It cannot be read.
-pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
-    let bytes = crate::reading::bytes(path)
-        .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-    Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
 }
 
 impl Evaluated {

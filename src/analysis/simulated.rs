@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::campaign::{CampaignError, Job, jobs};
 use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
-use crate::sim::campaign::{CampaignError, Job, jobs};
 
-use super::outputs::hashed;
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
+use crate::configs::hashed;
 
 /// Why the runs could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub fn simulated_runs(
     expect: impl Fn(usize),
     done: impl Fn() + Sync,
 ) -> Result<Vec<Measured>, SimulatedError> {
-    let campaign = Campaign::load(path)?;
+    let campaign = crate::configs::read(path, Campaign::parse)?;
     let mut jobs = jobs(&campaign, configs, |options| options)?;
     jobs.retain(wanted);
     jobs.iter().try_for_each(Job::check)?;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
-use crate::numbers::ledger::published;
+use crate::published;
 use crate::setup::Campaign;
-use crate::setup::yaml::{self, ConfigError};
-use crate::table::{Cell, Column, Row, Table};
+use crate::setup::ConfigError;
+use crate::table::{Cell, Col, Table};
 
 use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};
 use super::outputs::Project;
@@ -18,13 +18,26 @@ use super::simulated::SimulatedError;
 const TABLES: &str = "paper/published/tables.yaml";
 const ARTIFACTS: &str = "paper/published/artifacts.yaml";
 
-const COLUMNS: &[Column] = &[
-    Column::key("result", ""),
-    Column::key("batch", ""),
-    Column::new("state", ""),
-    Column::new("runs", ""),
-    Column::new("from", ""),
-    Column::new("belongs_at", ""),
+/// A batch of runs, or another artifact.
+struct Source {
+    key: String,
+    result: String,
+    batch: Option<String>,
+    state: &'static str,
+    /// How many runs a batch has.
+    runs: Option<u64>,
+    /// Where it comes from; `None` for an artifact that is not here.
+    from: Option<String>,
+    belongs_at: String,
+}
+
+const COLUMNS: &[Col<Source>] = &[
+    Col::key("result", "", |of| Cell::text(&of.result)),
+    Col::key("batch", "", |of| of.batch.as_ref().map_or(Cell::Empty, Cell::text)),
+    Col::new("state", "", |of| Cell::text(of.state)),
+    Col::new("runs", "", |of| of.runs.map_or(Cell::Empty, Cell::Count)),
+    Col::new("from", "", |of| of.from.as_ref().map_or(Cell::Empty, Cell::text)),
+    Col::new("belongs_at", "", |of| Cell::text(&of.belongs_at)),
 ];
 
 /// A published item: what it is, and the paths it has in the original repository.
@@ -64,33 +77,26 @@ pub fn sources(project: &Project, all: bool) -> Result<Table, SimulatedError> {
             }
             let there = !is_ours(path) && exists(path);
             let state = if there { "present" } else { "missing" };
-            rows.push(Row {
+            rows.push(Source {
                 key: format!("{}/{path}", item.result),
-                cells: vec![
-                    Cell::text(&item.result),
-                    Cell::Empty,
-                    Cell::text(state),
-                    Cell::Empty,
-                    if there { Cell::text(path) } else { Cell::Empty },
-                    Cell::text(path),
-                ],
-                sources: Vec::new(),
+                result: item.result.clone(),
+                batch: None,
+                state,
+                runs: None,
+                from: there.then(|| path.clone()),
+                belongs_at: path.clone(),
             });
         }
     }
-    Ok(Table {
-        name: "sources".into(),
-        title: "Published data: what is here, what stands in, where the rest belongs".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    })
+    let title = "Published data: what is here, what stands in, where the rest belongs";
+    Ok(Table::of("sources", title, COLUMNS, rows, |of| (of.key.clone(), Vec::new())))
 }
 
 fn of_batch(
     batch: &Batch,
     project: &Project,
     campaigns: &mut Campaigns,
-) -> Result<Row, SimulatedError> {
+) -> Result<Source, SimulatedError> {
     let belongs = match batch.from.first() {
         Some(Origin::Runs(runs)) => {
             runs.runs.iter().map(|g| g.trim_end_matches("**")).collect::<Vec<_>>().join(", ")
@@ -100,30 +106,27 @@ fn of_batch(
     let (state, runs, from) = match batch.choose(&project.runs) {
         Chosen::Runs(place, origin, dirs) => {
             let state = if place == 0 { "present" } else { "stood in for" };
-            (state, Cell::Count(dirs.len() as u64), origin.runs.join(", "))
+            (state, dirs.len() as u64, origin.runs.join(", "))
         }
         Chosen::Simulated(_, origin) => {
             let count = campaigns.count(origin)?;
             let tests = origin.tests.join(", ");
             let words =
                 format!("{} ({tests}), simulated when asked for", origin.simulate.display());
-            ("stood in for", Cell::Count(count), words)
+            ("stood in for", count, words)
         }
-        Chosen::Missing => ("missing", Cell::Count(0), String::new()),
+        Chosen::Missing => ("missing", 0, String::new()),
     };
     let result =
         if batch.published.is_empty() { batch.title.clone() } else { batch.published.join(", ") };
-    Ok(Row {
+    Ok(Source {
         key: batch.batch.clone(),
-        cells: vec![
-            Cell::text(result),
-            Cell::text(&batch.batch),
-            Cell::text(state),
-            runs,
-            Cell::text(from),
-            Cell::text(belongs),
-        ],
-        sources: Vec::new(),
+        result,
+        batch: Some(batch.batch.clone()),
+        state,
+        runs: Some(runs),
+        from: Some(from),
+        belongs_at: belongs,
     })
 }
 
@@ -135,7 +138,7 @@ impl Campaigns {
     fn count(&mut self, origin: &SimulatedOrigin) -> Result<u64, SimulatedError> {
         let path = &origin.simulate;
         if !self.0.contains_key(path) {
-            let campaign = Campaign::load(path)?;
+            let campaign = crate::configs::read(path, Campaign::parse)?;
             let runs = campaign.runs().into_iter();
             let runs = runs.map(|run| (run.test.test.clone(), run.test.cell.clone())).collect();
             self.0.insert(path.clone(), runs);
@@ -163,7 +166,7 @@ fn items() -> Result<Vec<Item>, ConfigError> {
         let result = of("result").map_or(String::new(), |v| published::shown(&v));
         items.push(Item { result, paths });
     }
-    let artifacts: BTreeMap<String, Value> = yaml::load(Path::new(ARTIFACTS))?;
+    let artifacts: BTreeMap<String, Value> = crate::configs::yaml(Path::new(ARTIFACTS))?;
     let known: BTreeSet<String> = items.iter().flat_map(|item| item.paths.clone()).collect();
     let data = artifacts.get("data").and_then(Value::as_sequence).cloned().unwrap_or_default();
     for entry in data {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::law::trap_check::Calibration;
 use crate::name::PlainName;
 use crate::run::Source;
+use crate::setup::ConfigError;
 use crate::setup::configs::check_name;
-use crate::setup::yaml::{self, ConfigError};
 
 use super::batches::globs;
 
@@ -321,9 +321,9 @@ impl Analysis {
     /// Reads and checks an analysis.
     ///
     /// # Errors
-    /// As [`yaml::load`], a name that is not the file's stem, or a glob that is none.
+    /// As [`crate::configs::yaml`], a name that is not the file's stem, or a glob that is none.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let analysis: Self = yaml::load(path)?;
+        let analysis: Self = crate::configs::yaml(path)?;
         check_name(path, &analysis.name)?;
         for glob in &analysis.runs {
             globs(std::slice::from_ref(glob))

@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::run::{LoadOptions, Problem, Run, RunFiles};
+use crate::campaign::Job;
+use crate::directory::{LoadOptions, RunFiles};
+use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
-use crate::sim::campaign::Job;
 use crate::sim::directory::{config_yaml, to_run};
 use crate::sim::simulate;
 use rayon::prelude::*;
@@ -24,13 +25,11 @@ use super::score::Unreadable;
 use super::statistics::RunStatistics;
 use kept::Origin;
 
+pub use crate::judged::Measured;
 pub use kept::{Refused, find_kept};
 
 /// SHA-256 over this program's source.
 pub const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
-
-/// A run's statistics, or why it has none.
-pub type Measured = Result<Arc<RunStatistics>, Unreadable>;
 
 /// Measures runs, each once.
 #[derive(Debug)]
@@ -209,7 +208,7 @@ impl<'a> Store<'a> {
         let files = RunFiles::read(dir, &self.configs.layouts);
         let listing = files.listing();
         self.kept_or(dir, listing, || {
-            let run = Run::load_files(dir, files, &self.load)
+            let run = crate::directory::load_files(dir, files, &self.load)
                 .map_err(|problems| Unreadable { dir: dir.into(), problems: problems.0 })?;
             RunStatistics::of(run, self.configs, self.also)
         })

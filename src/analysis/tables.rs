@@ -3,18 +3,19 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use crate::fidelity::{self, report};
 use crate::setup::Configs;
 use crate::setup::registration::Test;
 use crate::setup::yaml::ConfigError;
-use crate::sim::fidelity::{Fidelity, report};
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
-use super::outputs::{AnalysisError, Evaluated, hashed};
-use super::replay::replay_runs;
+use super::outputs::{AnalysisError, Evaluated};
 use super::spec::TableKind;
 use super::theory_tables::TheoryTables;
 use super::verdict::{Verdict, most_fitting, verdict};
+use crate::configs::hashed;
+use crate::replay::replay_runs;
 
 impl Evaluated {
     /// Its tables, each named after the analysis.
@@ -140,7 +141,7 @@ impl Maker<'_> {
         let Some(spec) = &self.of.analysis.fidelity else {
             return Ok(table::fidelity::table(&[], &[]));
         };
-        let wanted = Fidelity::load(&spec.file)?
+        let wanted = fidelity::load(&spec.file)?
             .only(&spec.rows)
             .map_err(|message| ConfigError::new(&spec.file, message))?;
         let rows = report(&wanted, self.configs, &|| ())?;

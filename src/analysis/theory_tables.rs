@@ -14,7 +14,7 @@ use crate::table::model_values::{self, Compared, Printed};
 use crate::table::theory::{Prediction, PredictionError, predict};
 use crate::table::{Row, Table};
 
-use super::outputs::hashed;
+use crate::configs::hashed;
 
 /// Where the published values lie.
 pub const PUBLISHED: &str = "paper/published";

@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::directory::{LoadOptions, find_runs_by};
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
 use crate::law::iteration::{self, IterationError, IterationFit, NOT_TOLD};
 use crate::name::PlainName;
 use crate::nearest::unknown;
-use crate::run::{LoadOptions, Run, find_runs_by};
+use crate::run::Run;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
 use crate::table::fixed;
@@ -82,7 +83,7 @@ enum BatchingArg {
 /// Runs that cannot be read or calibrate nothing, a name that there is not, or a
 /// cell file that is there already.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = crate::configs::load(&args.configs)?;
     let runs = read(&args.runs, &configs)?;
     let meta = &runs[0].meta;
     let name = PlainName::new(&meta.cell)
@@ -128,7 +129,7 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Vec<Run>> {
     if found.runs.is_empty() {
         bail!("no run directory under these paths (a run directory holds a meta.json)");
     }
-    let load = |dir| Run::load_by(dir, &configs.layouts, &LoadOptions::default());
+    let load = |dir| crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default());
     found.runs.iter().map(|dir| Ok(load(dir)?)).collect()
 }
 

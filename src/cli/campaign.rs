@@ -7,16 +7,17 @@ mod status;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::campaign::pins::{FILE, Pins};
+use crate::campaign::{Job, State, jobs, one_per_thread};
 use crate::nearest::unknown;
+use crate::setup::Campaign;
 use crate::setup::campaign::TableFormat;
-use crate::setup::{Campaign, Configs};
 use crate::sim::Options;
-use crate::sim::campaign::{Job, State, jobs, one_per_thread};
-use crate::sim::pins::{FILE, Pins};
 use anyhow::{Context, bail};
 
 use super::output::{self, Print};
 use super::progress;
+use super::project;
 use super::simulate::Tables;
 
 /// Make every run of a campaign that is not there yet
@@ -88,8 +89,8 @@ pub struct Args {
 /// A configuration that cannot be used, a name that there is not, a run whose
 /// values make no sense (before any is made), or a run that could not be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
-    let campaign = Campaign::load(&args.file)?;
+    let configs = project::configs(&args.configs)?;
+    let campaign = crate::configs::read(&project::config_file(&args.file), Campaign::parse)?;
     if args.report {
         return report::run(args, &configs);
     }

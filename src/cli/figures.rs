@@ -10,9 +10,9 @@ use crate::analysis::Analysis;
 use crate::analysis::draw::{draw, run_picture};
 use crate::analysis::output_names::OutputNames;
 use crate::analysis::outputs::{OutputFile, figure_files};
-use crate::analysis::score::{Scoring, score};
 use crate::analysis::spec::FigureSpec;
 use crate::analysis::store::Store;
+use crate::judged::score::{Scoring, score};
 use crate::nearest::unknown;
 use crate::setup::Configs;
 
@@ -158,7 +158,7 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Scoring> {
 }
 
 fn draw_runs(paths: &[PathBuf], out: &Path, configs: &Path) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(configs)?;
+    let configs = project::configs(configs)?;
     let scoring = read(paths, &configs)?;
     // Before anything is drawn.
     let mut taken = OutputNames::default();

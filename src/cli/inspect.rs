@@ -1,17 +1,19 @@
 //! `trapcheck inspect`: what runs are there, and what is wrong with them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::run::{LoadOptions, Problems, Run, find_runs_by, layout_of};
+use crate::directory::{LoadOptions, find_runs_by, layout_of};
+use crate::run::{Meta, Problems, Run};
 use crate::setup::Layout;
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Cell, Col, Table};
 
 use super::output::{self, Print};
 use super::progress;
+use super::project;
 use super::runs::{tell, tell_notes};
 
 /// List the runs under some paths and every problem found in their files
@@ -46,50 +48,92 @@ pub struct Args {
     configs: PathBuf,
 }
 
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("population", "sessions"),
-    Column::key("seed", ""),
-    Column::key("status", ""),
-    Column::new("duration_s", "s"),
-    Column::new("sessions", "sessions"),
-    Column::new("turns", "turns"),
-    Column::key("source", ""),
-    Column::key("layout", ""),
-    Column::key("run", ""),
-];
+/// A run directory, and what could be read of it.
+struct Inspected {
+    dir: PathBuf,
+    layout: Option<Arc<Layout>>,
+    found: Option<Found>,
+}
+
+/// Of a run, what is printed.
+struct Found {
+    meta: Meta,
+    sessions: u64,
+    turns: u64,
+}
+
+impl Found {
+    fn of(run: &Run) -> Self {
+        let [sessions, turns] = [run.sessions.len(), run.turns.len()].map(|n| n as u64);
+        Self { meta: run.meta.clone(), sessions, turns }
+    }
+}
+
+impl Inspected {
+    /// What is found in the run; unknown where it could not be read.
+    fn found(&self, of: impl FnOnce(&Found) -> Cell) -> Cell {
+        self.found.as_ref().map_or(Cell::Unknown, of)
+    }
+}
+
+fn columns() -> Vec<Col<Inspected>> {
+    vec![
+        Col::key("cell", "", |of| of.found(|run| Cell::text(&run.meta.cell))),
+        Col::key("arm", "", |of| of.found(|run| Cell::text(&run.meta.arm))),
+        Col::key("rate_multiple", "lambda_ref", |of| {
+            of.found(|run| Cell::optional(run.meta.rate.multiple, 2))
+        }),
+        Col::key("population", "sessions", |of| {
+            of.found(|run| run.meta.population.map_or(Cell::Empty, Cell::Count))
+        }),
+        Col::key("seed", "", |of| of.found(|run| Cell::Count(run.meta.seed))),
+        Col::key("status", "", |of| {
+            Cell::text(of.found.as_ref().map_or("unreadable", |run| run.meta.status.word()))
+        }),
+        Col::known("duration_s", "s", 1, |of| Some(of.found.as_ref()?.meta.duration_s)),
+        Col::new("sessions", "sessions", |of| of.found(|run| Cell::Count(run.sessions))),
+        Col::new("turns", "turns", |of| of.found(|run| Cell::Count(run.turns))),
+        Col::key("source", "", |of| of.found(|run| Cell::text(run.meta.source.word()))),
+        Col::key("layout", "", |of| {
+            of.layout.as_ref().map_or(Cell::Empty, |layout| Cell::text(&layout.name))
+        }),
+        Col::key("run", "", |of| Cell::text(of.dir.display().to_string())),
+    ]
+}
 
 /// Runs the command.
 ///
 /// # Errors
 /// A layout that cannot be used, or stdout cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let layouts = Layout::load_all(&args.configs)?;
+    let layouts = crate::configs::layouts(project::configs_folder(&args.configs))?;
     let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
     // Of each run only what is printed: all of them together may be large.
     let one = |dir: PathBuf| {
-        let run = Run::load_by(&dir, &layouts, &options);
+        let run = crate::directory::load_by(&dir, &layouts, &options);
         bar.inc(1);
-        (row(&dir, &layouts, run.as_ref().ok()), run.map(|run| (dir, run.notes)))
+        let row = Inspected {
+            layout: layout_of(&dir, &layouts).ok().flatten(),
+            found: run.as_ref().ok().map(Found::of),
+            dir: dir.clone(),
+        };
+        (row, run.map(|run| (dir, run.notes)))
     };
-    let loaded: Vec<_> = found.runs.into_par_iter().map(one).collect();
+    let (rows, of_runs): (Vec<_>, Vec<_>) = found.runs.into_par_iter().map(one).unzip();
     bar.finish_and_clear();
     let mut problems = found.problems;
+    let table = Table::of("runs", "Runs", &columns(), rows, |of| {
+        (of.dir.display().to_string(), Vec::new())
+    });
     let mut notes = Vec::new();
-    let mut rows = Vec::new();
-    for (row, of_run) in loaded {
-        rows.push(row);
+    for of_run in of_runs {
         match of_run {
             Ok(of_run) => notes.push(of_run),
             Err(Problems(list)) => problems.extend(list),
         }
     }
-    let table =
-        Table { name: "runs".into(), title: "Runs".into(), columns: COLUMNS.to_vec(), rows };
     print(&table, args.print)?;
     if table.rows.is_empty() && problems.is_empty() {
         anyhow::bail!(
@@ -105,35 +149,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("{count} notes; --notes lists them");
     }
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
-}
-
-fn row(dir: &Path, layouts: &[Arc<Layout>], run: Option<&Run>) -> Row {
-    let layout = layout_of(dir, layouts).ok().flatten();
-    let layout = layout.map_or(Cell::Empty, |layout| Cell::text(&layout.name));
-    let dir = dir.display().to_string();
-    let cells = match run {
-        Some(run) => vec![
-            Cell::text(&run.meta.cell),
-            Cell::text(&run.meta.arm),
-            Cell::optional(run.meta.rate.multiple, 2),
-            run.meta.population.map_or(Cell::Empty, Cell::Count),
-            Cell::Count(run.meta.seed),
-            Cell::text(run.meta.status.word()),
-            Cell::Number(run.meta.duration_s, 1),
-            Cell::Count(run.sessions.len() as u64),
-            Cell::Count(run.turns.len() as u64),
-            Cell::text(run.meta.source.word()),
-            layout,
-            Cell::text(&dir),
-        ],
-        None => {
-            let mut cells = vec![Cell::Unknown; COLUMNS.len() - 2];
-            cells[5] = Cell::text("unreadable");
-            cells.extend([layout, Cell::text(&dir)]);
-            cells
-        }
-    };
-    Row { key: dir, cells, sources: Vec::new() }
 }
 
 /// What people are shown first, and under which heading.

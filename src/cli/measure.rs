@@ -7,10 +7,10 @@ use anyhow::{Context, bail};
 
 use crate::analysis::store::Store;
 use crate::files::write_beside;
-use crate::setup::Configs;
 use crate::slurm::script;
 
 use super::output;
+use super::project;
 use super::runs::{self, Inputs, RunArgs};
 
 /// Measure runs and keep the result, so that a later step only combines
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(cache) = &args.runs.cache else {
         bail!("--cache DIR is missing: where is what was measured to be kept?");
     };
-    let configs = Configs::load(&args.runs.configs)?;
+    let configs = project::configs(&args.runs.configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
     if found.runs.is_empty() {
         bail!("these paths hold kept statistics, and no run to measure");

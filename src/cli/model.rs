@@ -10,9 +10,9 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 
 use super::output::{self, Format, Print};
+use super::project;
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
-use crate::setup::Configs;
 use crate::table::answers::rescue::Backlog;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;
@@ -178,7 +178,9 @@ struct CurveArgs {
     allow_negative_numbers = true,
     after_help = "Examples:
   trapcheck model burst --cell sglang-300k --rate 1.65
-  trapcheck model burst --cell sglang-300k --rate 1.65 --sessions 25,40,50,60,100"
+  trapcheck model burst --cell sglang-300k --rate 1.65 --sessions 25,40,50,60,100
+
+Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct BurstArgs {
     #[command(flatten)]
@@ -375,7 +377,7 @@ fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
 }
 
 fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = project::configs(&args.configs)?;
     let read = |name: &str| {
         let path = args.published.join(name);
         crate::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))

@@ -15,6 +15,7 @@ use crate::table::fixed;
 
 use super::arm::ArmArgs;
 use super::output;
+use super::project;
 
 /// Write the arrival plan of a run, and say what is in it
 ///
@@ -53,7 +54,7 @@ pub struct Args {
 /// A cell that there is not, an arm or a rate that makes no sense, or a file that
 /// cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = project::configs(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
     let arm = args.arm.arm()?;
     let spec = RunSpec {

@@ -8,16 +8,52 @@ use anyhow::{Context, bail};
 use crate::analysis::Analysis;
 use crate::analysis::outputs::{Evaluated, OutputFile, Project};
 use crate::analysis::store::Store;
+use crate::configs::built_in;
 use crate::files::write_beside;
 use crate::nearest::unknown;
 use crate::numbers::Made;
 use crate::numbers::ledger::Books;
+use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
 
 use super::progress;
 
+/// Where the configuration lies unless another folder is named.
+const CONFIGS: &str = "configs";
+
 /// Where statistics of runs are kept unless another folder is named.
 pub const CACHE: &str = ".trapcheck";
+
+/// The folder a command takes its configuration from: the one asked for; where that is the
+/// default and not there, the built-in one.
+pub fn configs_folder(asked: &Path) -> &Path {
+    if asked != Path::new(CONFIGS) || asked.exists() {
+        return asked;
+    }
+    Path::new(built_in::FOLDER)
+}
+
+/// A file of the configuration that a command names; the built-in one of its name where there
+/// is no such folder.
+pub fn config_file(asked: &Path) -> PathBuf {
+    let built_in = asked.strip_prefix(CONFIGS).map(|name| Path::new(built_in::FOLDER).join(name));
+    match built_in {
+        Ok(file) if !Path::new(CONFIGS).exists() && built_in::bytes(&file).is_some() => file,
+        _ => asked.into(),
+    }
+}
+
+/// The configuration in [`configs_folder`]; that it is the built-in one is said.
+///
+/// # Errors
+/// A file that cannot be used, or a folder that was asked for and is not there.
+pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
+    let folder = configs_folder(asked);
+    if folder == Path::new(built_in::FOLDER) {
+        eprintln!("no {CONFIGS} folder here: using the configuration built into this program");
+    }
+    Ok(crate::configs::load(folder)?)
+}
 
 /// Opens the project in the current folder.
 ///

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use crate::analysis::fill::gather;
+use crate::directory::{LoadOptions, find_runs_by};
 use crate::files;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
 use crate::name::PlainName;
 use crate::nearest;
-use crate::run::{LoadOptions, Run, find_runs_by};
+use crate::run::Run;
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::registration::test::Stability;
@@ -19,6 +20,7 @@ use crate::setup::{Configs, Registration};
 
 use super::output;
 use super::plan::cell;
+use super::project;
 
 /// Make registrations, the rules that bind runs before they are made
 #[derive(Debug, clap::Args)]
@@ -80,9 +82,13 @@ struct FillArgs {
 /// Inputs that cannot be used, or a file that is there already.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Command::Fill(args) = &args.command;
-    let configs = Configs::load(&args.configs)?;
+    // What is to be written needs a folder to lie in.
+    let configs = match args.dry_run {
+        true => project::configs(&args.configs)?,
+        false => crate::configs::load(&args.configs)?,
+    };
     let inputs = match &args.inputs {
-        Some(file) => FillInputs::load(file)?,
+        Some(file) => crate::configs::read(&project::config_file(file), FillInputs::parse)?,
         None => from_runs(args, &configs)?,
     };
     let (_, _, protocol) = cell(&configs, &inputs.cell)?;
@@ -117,7 +123,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
     let runs = found
         .runs
         .iter()
-        .map(|dir| Ok(Run::load_by(dir, &configs.layouts, &LoadOptions::default())?))
+        .map(|dir| Ok(crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?))
         .collect::<anyhow::Result<Vec<Run>>>()?;
     let gathered = gather(name, &runs, protocol, workload, &Stability::default());
     for why in &gathered.set_aside {

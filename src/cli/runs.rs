@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use crate::analysis::score::Unreadable;
 use crate::analysis::store::{Measured, Store, Trust, find_kept};
-use crate::run::{LoadOptions, Problem, find_runs_by};
+use crate::directory::{LoadOptions, find_runs_by};
+use crate::judged::score::Unreadable;
+use crate::run::Problem;
 use crate::setup::Configs;
 
 use super::progress;

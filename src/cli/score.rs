@@ -8,19 +8,21 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde_json::json;
 
-use crate::analysis::score::{ScoredRun, Scoring, score};
-use crate::analysis::statistics::is_open_arm;
 use crate::analysis::store::Store;
-use crate::analysis::verdict::Verdict;
-use crate::analysis::what_if::{Answer, WhatIf};
 use crate::escape::{escaped, shown};
 use crate::files::write_beside;
+use crate::judged::score::{ScoredRun, Scoring, score};
+use crate::judged::statistics::is_open_arm;
+use crate::judged::verdict::Verdict;
+use crate::judged::what_if::{Answer, WhatIf};
 use crate::rule::{Clause, Comparison, RunState, State};
 use crate::run::{Problem, Severity};
-use crate::setup::{Configs, RegistrationFile};
+use crate::setup::RegistrationFile;
+use crate::table::about_run::token_rate_ratio;
 use crate::table::{self, Cell, Table, fixed};
 
 use super::output::{self, Format, Print, Width};
+use super::project;
 use super::runs::{self, RunArgs};
 
 mod what_if;
@@ -69,8 +71,12 @@ pub struct Args {
 /// # Errors
 /// No runs, a configuration that cannot be used, or a file that cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.runs.configs)?;
-    let rule = args.rule.as_deref().map(RegistrationFile::load).transpose()?;
+    let configs = project::configs(&args.runs.configs)?;
+    let rule = args
+        .rule
+        .as_deref()
+        .map(|path| crate::configs::read(path, RegistrationFile::parse))
+        .transpose()?;
     let what_if = WhatIf { rule, set: args.set.clone() };
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs));
@@ -271,9 +277,6 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
         .iter()
         .map(|run| {
             let window = run.measures.window.as_ref();
-            let reference = run.load.map_or(f64::NAN, |l| l.all_miss_tokens_per_s);
-            let ratio = window.and_then(|w| w.uncached_tokens_per_s).map(|rate| rate / reference);
-            let ratio = ratio.filter(|ratio| ratio.is_finite());
             vec![
                 Cell::text(&run.meta.arm),
                 Cell::optional(run.meta.rate.multiple, 2),
@@ -282,7 +285,7 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
                 Cell::text(run.state.as_ref().map_or(String::new(), because)),
                 Cell::known(window.and_then(|w| w.hits.value()), 3),
                 Cell::known(window.and_then(|w| w.follow_up_hits.value()), 3),
-                Cell::known(ratio, 3),
+                Cell::known(token_rate_ratio(run), 3),
                 Cell::known(window.map(|w| w.backlog_mean), 1),
                 Cell::known(window.and_then(|w| w.backlog_slope_per_s), 4),
                 Cell::known(run.measures.last.map(|l| l.outstanding_end), 0),
@@ -315,18 +318,12 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
 }
 
 fn measured(runs: &[ScoredRun], width: Width) -> String {
-    let table = table::runs::table(runs);
-    let names = table::Table {
-        rows: table
-            .rows
-            .into_iter()
-            .map(|mut row| {
-                row.cells[0] = Cell::text(short_name(Path::new(&row.key)));
-                row
-            })
-            .collect(),
-        ..table
-    };
+    let mut names = table::runs::table(runs);
+    if let Some(run) = names.place("run") {
+        for row in &mut names.rows {
+            row.cells[run] = Cell::text(short_name(Path::new(&row.key)));
+        }
+    }
     output::screen(
         &names,
         &[

@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::campaign;
+use crate::directory::write::{TableFormat, write_with};
 use crate::name::PlainName;
-use crate::run::write::{TableFormat, write_with};
-use crate::setup::{Batching, Configs, Scheduling};
+use crate::setup::{Batching, Scheduling};
 use crate::sim::directory::{Label, config_yaml, to_run};
-use crate::sim::{Options, RunSpec, campaign, simulate};
+use crate::sim::{Options, RunSpec, simulate};
 
 use super::arm::ArmArgs;
 use super::plan::cell;
+use super::project;
 use super::register::unknown as registration_unknown;
 
 /// Simulate one run and write its directory
@@ -146,7 +148,7 @@ impl EngineArgs {
 /// A name that there is not, a run that makes no sense, a directory that is there
 /// or cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.configs)?;
+    let configs = project::configs(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
     let arm = args.arm.arm()?;
     let registration = args

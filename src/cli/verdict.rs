@@ -7,15 +7,16 @@ use anyhow::Context;
 use serde_json::json;
 
 use crate::analysis::store::Store;
-use crate::analysis::verdict::{Verdict, VerdictRun, verdict};
 use crate::escape::shown;
 use crate::files::write_beside;
+use crate::judged::verdict::{Verdict, VerdictRun, verdict};
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
 use crate::table::{self, Cell, fixed};
 
 use super::output::{self, Format, Print, Width};
+use super::project;
 use super::register::unknown;
 use super::runs::{self, RunArgs};
 
@@ -48,7 +49,7 @@ pub struct Args {
 /// # Errors
 /// A registration or configuration that cannot be used, or no runs.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = Configs::load(&args.runs.configs)?;
+    let configs = project::configs(&args.runs.configs)?;
     let file = registration(&args.registration, &configs)?;
     let found = runs::find(&args.runs.paths, &configs)?;
     let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
@@ -77,7 +78,7 @@ fn registration(asked: &Path, configs: &Configs) -> anyhow::Result<RegistrationF
     if !is_path && !asked.exists() {
         anyhow::bail!(unknown(&name, configs));
     }
-    Ok(RegistrationFile::load(asked)?)
+    Ok(crate::configs::read(asked, RegistrationFile::parse)?)
 }
 
 fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {

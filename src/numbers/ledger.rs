@@ -10,11 +10,11 @@ pub mod catalogue;
 pub mod compare;
 pub mod evaluate;
 pub mod pattern;
-pub mod published;
 pub mod quantity;
 pub mod tables;
 pub mod tolerance;
 
+pub use crate::published;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::output_names::OutputNames;
 use crate::analysis::outputs::{DERIVED, OutputFile, table_files};
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::Table;
 
 use bindings::{NumberBindings, TableBindings};
@@ -32,8 +32,7 @@ use evaluate::{Found, Lack, settings_named};
 use published::{PublishedNumber, PublishedTable};
 use tolerance::Tolerances;
 
-/// Where the bindings of the numbers lie.
-pub const NUMBERS: &str = "analysis/numbers.yaml";
+pub use crate::analysis::outputs::NUMBERS;
 /// Where the bindings of the tables lie.
 pub const TABLES: &str = "analysis/numbers/tables.yaml";
 /// Where the tolerances lie.
@@ -156,7 +155,7 @@ impl Books {
         for file in named {
             // A file that is not there is a broken binding, said with the number it breaks.
             if file.is_file() {
-                settings.insert(file.display().to_string(), yaml::load(&file)?);
+                settings.insert(file.display().to_string(), crate::configs::yaml(&file)?);
             }
         }
         Ok(Self { numbers, tables, number_bindings, table_bindings, tolerances, settings })
@@ -299,39 +298,32 @@ impl Ledger {
 
     /// How many entries of each kind have each status.
     pub fn summary(&self) -> Table {
-        use crate::table::{Cell, Column, Row};
-        let mut counts: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
+        use crate::table::{Cell, Col};
+        type OfKind<'a> = (&'a str, Vec<Status>);
+        fn count((_, all): &OfKind<'_>, status: Status) -> u64 {
+            all.iter().filter(|found| **found == status).count() as u64
+        }
+        let columns: &[Col<OfKind<'_>>] = &[
+            Col::key("kind", "", |(kind, _)| Cell::text(*kind)),
+            Col::count("published", "", |(_, all)| all.len() as u64),
+            Col::count("reproduced", "", |of| count(of, Status::Reproduced)),
+            Col::count("replicated", "", |of| count(of, Status::Replicated)),
+            Col::count("differs", "", |of| count(of, Status::Differs)),
+            Col::count("needs_nova", "", |of| count(of, Status::NeedsNova)),
+            Col::count("not_computed", "", |of| count(of, Status::NotComputed)),
+        ];
+        let mut kinds: BTreeMap<&str, Vec<Status>> = BTreeMap::new();
         for entry in &self.entries {
             for kind in [entry.kind.as_str(), "all"] {
-                let place = Status::ALL.iter().position(|s| *s == entry.status).unwrap_or(4);
-                counts.entry(kind).or_default()[place] += 1;
+                kinds.entry(kind).or_default().push(entry.status);
             }
         }
         let order = |kind: &str| (kind == "all", kind == "table", kind.to_owned());
-        let mut kinds: Vec<_> = counts.into_iter().collect();
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(kind, _)| order(kind));
-        let row = |(kind, counts): (&str, [u64; 5])| Row {
-            key: kind.into(),
-            cells: [Cell::text(kind), Cell::Count(counts.iter().sum())]
-                .into_iter()
-                .chain(counts.map(Cell::Count))
-                .collect(),
-            sources: Vec::new(),
-        };
-        Table {
-            name: "numbers_summary".into(),
-            title: "Published numbers and table rows, by kind and status".into(),
-            columns: [
-                Column::key("kind", ""),
-                Column::new("published", ""),
-                Column::new("reproduced", ""),
-                Column::new("replicated", ""),
-                Column::new("differs", ""),
-                Column::new("needs_nova", ""),
-                Column::new("not_computed", ""),
-            ]
-            .to_vec(),
-            rows: kinds.into_iter().map(row).collect(),
-        }
+        let title = "Published numbers and table rows, by kind and status";
+        Table::of("numbers_summary", title, columns, kinds, |(kind, _)| {
+            ((*kind).into(), Vec::new())
+        })
     }
 }

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::Verdict;
 use super::object::Id;
 use crate::setup::ConfigError;
-use crate::setup::yaml;
 
 /// The name of the file in a proof's folder.
 pub const FILE_NAME: &str = "proof.yaml";
@@ -86,7 +85,7 @@ impl Proof {
     /// It cannot be read, or is not in the format.
     pub fn load(dir: &Path) -> Result<Self, ConfigError> {
         let path = dir.join(FILE_NAME);
-        let proof: Self = yaml::load(&path)?;
+        let proof: Self = crate::configs::yaml(&path)?;
         if proof.format != 1 {
             let message = format!("format: expected 1, found {}", proof.format);
             return Err(ConfigError::new(&path, message));

@@ -7,31 +7,29 @@ pub mod drain;
 pub mod rescue;
 pub mod trap;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
 /// A fact: what, how much, in which unit.
 type Fact = (&'static str, Cell, &'static str);
 
 fn facts(name: &str, title: String, facts: Vec<Fact>) -> Table {
-    let row = |(quantity, value, unit): Fact| Row {
-        key: quantity.into(),
-        cells: vec![Cell::text(quantity), value, Cell::text(unit)],
-        sources: Vec::new(),
-    };
-    Table {
-        name: name.into(),
-        title,
-        columns: columns(&[("quantity", ""), ("value", ""), ("unit", "")]),
-        rows: facts.into_iter().map(row).collect(),
-    }
+    let columns: &[Col<Fact>] = &[
+        Col::new("quantity", "", |fact| Cell::text(fact.0)),
+        Col::new("value", "", |fact| fact.1.clone()),
+        Col::new("unit", "", |fact| Cell::text(fact.2)),
+    ];
+    Table::of(name, title, columns, facts, |fact| (fact.0.into(), Vec::new()))
 }
 
-fn columns(names: &[(&'static str, &'static str)]) -> Vec<Column> {
-    names.iter().map(|(name, unit)| Column::new(name, unit)).collect()
-}
-
-fn rows(cells: impl Iterator<Item = Vec<Cell>>) -> Vec<Row> {
-    cells.map(|cells| Row { key: cells[0].print(), cells, sources: Vec::new() }).collect()
+/// A table of answers, told apart by what stands in their first column.
+fn answers<T>(
+    name: &str,
+    title: impl Into<String>,
+    columns: &[Col<T>],
+    rows: impl IntoIterator<Item = T>,
+) -> Table {
+    let first = |of: &T| columns.first().map_or(String::new(), |column| column.cell(of).print());
+    Table::of(name, title, columns, rows, |of| (first(of), Vec::new()))
 }
 
 /// Significant figures that a small quantity keeps.

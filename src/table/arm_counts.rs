@@ -3,53 +3,74 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::rule::{Arm, State};
 
 use super::paired_ranges::groups;
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("source", ""),
-    Column::key("arm", ""),
-    Column::key("test", ""),
-    Column::new("runs", "runs"),
-    Column::new("trapped", "runs"),
-    Column::new("recovered", "runs"),
-    Column::new("draining", "runs"),
-    Column::new("indeterminate", "runs"),
-    Column::new("unmeasurable", "runs"),
-    Column::new("without_a_hit", "runs"),
-    Column::new("seeds_lower_than_noburst", "seeds"),
-    Column::new("seeds_compared", "seeds"),
-    Column::new("sign_test_p", ""),
-];
+/// An arm of a cell, over all rates.
+struct ArmRuns<'a> {
+    cell: &'a str,
+    source: &'static str,
+    arm: Arm,
+    runs: &'a [&'a ScoredRun],
+    /// Seeds lower than NOBURST's, and seeds compared; none for NOBURST itself.
+    signs: Option<(u64, u64)>,
+}
+
+impl ArmRuns<'_> {
+    fn count(&self, state: State) -> Cell {
+        let is = |r: &&&ScoredRun| r.state.as_ref().is_some_and(|s| s.state == state);
+        Cell::Count(self.runs.iter().filter(is).count() as u64)
+    }
+}
 
 /// The test whose runs are counted. Other tests have runs of these arms too.
 const TEST: &str = "paired";
 
 /// The table, a row per cell, source and arm over all rates.
 pub fn table(runs: &[ScoredRun]) -> Table {
+    let columns: &[Col<ArmRuns<'_>>] = &[
+        Col::key("cell", "", |of| Cell::text(of.cell)),
+        Col::key("source", "", |of| Cell::text(of.source)),
+        Col::key("arm", "", |of| Cell::text(of.arm.word())),
+        Col::key("test", "", |_| Cell::text(TEST)),
+        Col::count("runs", "runs", |of| of.runs.len() as u64),
+        Col::new("trapped", "runs", |of| of.count(State::Trapped)),
+        Col::new("recovered", "runs", |of| of.count(State::Recovered)),
+        Col::new("draining", "runs", |of| of.count(State::Draining)),
+        Col::new("indeterminate", "runs", |of| of.count(State::Indeterminate)),
+        Col::new("unmeasurable", "runs", |of| of.count(State::Unmeasurable)),
+        Col::count("without_a_hit", "runs", |of| {
+            let hit = |r: &ScoredRun| r.measures.window.as_ref().and_then(|w| w.hits.value());
+            of.runs.iter().filter(|run| hit(run) == Some(0.0)).count() as u64
+        }),
+        Col::new("seeds_lower_than_noburst", "seeds", |of| {
+            of.signs.map_or(Cell::Empty, |(lower, _)| Cell::Count(lower))
+        }),
+        Col::new("seeds_compared", "seeds", |of| {
+            of.signs.map_or(Cell::Empty, |(_, compared)| Cell::Count(compared))
+        }),
+        Col::optional("sign_test_p", "", 4, |of| {
+            of.signs.and_then(|(lower, compared)| sign_test(lower, compared))
+        }),
+    ];
     let mut arms: BTreeMap<(String, &'static str, Arm), Vec<&ScoredRun>> = BTreeMap::new();
     for ((cell, source, _, arm), group) in groups(runs) {
         arms.entry((cell, source, arm)).or_default().extend(group);
     }
-    let rows = arms
-        .iter()
-        .map(|((cell, source, arm), of_arm)| {
-            let good = arms.get(&(cell.clone(), *source, Arm::NoBurst));
-            let signs =
-                (*arm != Arm::NoBurst).then(|| good.map(|good| signs(of_arm, good))).flatten();
-            row(cell, source, *arm, of_arm, signs)
-        })
-        .collect();
-    Table {
-        name: "arm_counts".into(),
-        title: "States per arm over all rates, and the one-sided sign test of the hit fraction against NOBURST, a seed one vote".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    }
+    let rows = arms.iter().map(|((cell, source, arm), runs)| {
+        let good = arms.get(&(cell.clone(), *source, Arm::NoBurst));
+        let good = good.filter(|_| *arm != Arm::NoBurst);
+        ArmRuns { cell, source, arm: *arm, runs, signs: good.map(|good| signs(runs, good)) }
+    });
+    let title = "States per arm over all rates, and the one-sided sign test of the hit fraction \
+                 against NOBURST, a seed one vote";
+    Table::of("arm_counts", title, columns, rows, |of| {
+        let sources = of.runs.iter().flat_map(|run| run.sources.clone()).collect();
+        (format!("{}/{}/{}", of.cell, of.source, of.arm.word()), sources)
+    })
 }
 
 /// Seeds in which the arm's hit fraction lies below NOBURST's at every rate both have,
@@ -81,39 +102,6 @@ pub fn sign_test(successes: u64, of: u64) -> Option<f64> {
         choose *= (of - k) as f64 / (k + 1) as f64;
     }
     Some(total / (1_u64 << of) as f64)
-}
-
-fn row(cell: &str, source: &str, arm: Arm, runs: &[&ScoredRun], signs: Option<(u64, u64)>) -> Row {
-    let count = |state: State| {
-        let is = |r: &&&ScoredRun| r.state.as_ref().is_some_and(|s| s.state == state);
-        Cell::Count(runs.iter().filter(is).count() as u64)
-    };
-    let no_hit =
-        |r: &&&ScoredRun| r.measures.window.as_ref().is_some_and(|w| w.hits.value() == Some(0.0));
-    let (lower, compared) = signs.map_or((Cell::Empty, Cell::Empty), |(lower, compared)| {
-        (Cell::Count(lower), Cell::Count(compared))
-    });
-    let p = signs.and_then(|(lower, compared)| sign_test(lower, compared));
-    Row {
-        key: format!("{cell}/{source}/{}", arm.word()),
-        cells: vec![
-            Cell::text(cell),
-            Cell::text(source),
-            Cell::text(arm.word()),
-            Cell::text(TEST),
-            Cell::Count(runs.len() as u64),
-            count(State::Trapped),
-            count(State::Recovered),
-            count(State::Draining),
-            count(State::Indeterminate),
-            count(State::Unmeasurable),
-            Cell::Count(runs.iter().filter(no_hit).count() as u64),
-            lower,
-            compared,
-            Cell::optional(p, 4),
-        ],
-        sources: runs.iter().flat_map(|run| run.sources.clone()).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -3,23 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::Verdict;
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::Verdict;
 use crate::law::interval::{clopper_pearson, upper_bound};
 use crate::rule::persistence::life;
+use crate::run::SourceFile;
 use crate::setup::registration::Test;
 
-use super::{Cell, Column, Row, Table};
-
-const COLUMNS: &[Column] = &[
-    Column::key("what", ""),
-    Column::key("source", ""),
-    Column::new("events", "runs"),
-    Column::new("runs", "runs"),
-    Column::new("lower_95", ""),
-    Column::new("upper_95", ""),
-    Column::new("upper_95_one_sided", ""),
-];
+use super::{Cell, Col, Table};
 
 /// The confidence of every interval (App. D, E.6).
 const CONFIDENCE: f64 = 0.95;
@@ -33,14 +24,43 @@ const TRAPPED_ARMS: [&str; 2] = ["burst", "toolslow"];
 const COUNTED_TESTS: [&str; 6] =
     ["paired", "grid-fcfs-r0", "vllm-burst", "basin-1", "basin-2", "toolslow"];
 
+/// A share: so many events in so many runs.
+struct Share {
+    what: String,
+    source: String,
+    events: u64,
+    runs: u64,
+    sources: Vec<SourceFile>,
+}
+
+const COLUMNS: &[Col<Share>] = &[
+    Col::key("what", "", |share| Cell::text(&share.what)),
+    Col::key("source", "", |share| Cell::text(&share.source)),
+    Col::count("events", "runs", |share| share.events),
+    Col::count("runs", "runs", |share| share.runs),
+    Col::known("lower_95", "", 4, |share| share.interval().map(|i| i.0)),
+    Col::known("upper_95", "", 4, |share| share.interval().map(|i| i.1)),
+    Col::known("upper_95_one_sided", "", 4, |share| {
+        upper_bound(share.events, share.runs, CONFIDENCE)
+    }),
+];
+
+impl Share {
+    /// Of the seeds of a dose.
+    fn of_seeds(events: u64) -> Self {
+        let what = format!("{events} of {SEEDS}");
+        Self { what, source: "model".into(), events, runs: SEEDS, sources: Vec::new() }
+    }
+
+    fn interval(&self) -> Option<(f64, f64)> {
+        clopper_pearson(self.events, self.runs, CONFIDENCE)
+    }
+}
+
 /// `names` is what runs are called in the campaign, by their folder.
 ///
 /// The table: none and all of three seeds, then the escapes that persistence saw.
 pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
-    let mut rows = vec![
-        row(&format!("0 of {SEEDS}"), "model", 0, SEEDS),
-        row(&format!("{SEEDS} of {SEEDS}"), "model", SEEDS, SEEDS),
-    ];
     let (mut trapped, mut escaped) = (0, 0);
     let mut sources = Vec::new();
     let mut origins = BTreeSet::new();
@@ -65,31 +85,11 @@ pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
             }
         }
     }
-    let origins: Vec<&str> = origins.into_iter().collect();
-    let escapes = row("FCFS traps that escaped", &origins.join(" and "), escaped, trapped);
-    rows.push(Row { sources, ..escapes });
-    Table {
-        name: "binomial".into(),
-        title: "Exact 95 % intervals of a share, from few runs".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    }
-}
-
-fn row(what: &str, source: &str, events: u64, runs: u64) -> Row {
-    let interval = clopper_pearson(events, runs, CONFIDENCE);
-    let end = |of: fn((f64, f64)) -> f64| Cell::known(interval.map(of), 4);
-    Row {
-        key: what.into(),
-        cells: vec![
-            Cell::text(what),
-            Cell::text(source),
-            Cell::Count(events),
-            Cell::Count(runs),
-            end(|i| i.0),
-            end(|i| i.1),
-            Cell::known(upper_bound(events, runs, CONFIDENCE), 4),
-        ],
-        sources: Vec::new(),
-    }
+    let source = origins.into_iter().collect::<Vec<_>>().join(" and ");
+    let what = "FCFS traps that escaped".into();
+    let escapes = Share { what, source, events: escaped, runs: trapped, sources };
+    let rows = [Share::of_seeds(0), Share::of_seeds(SEEDS), escapes];
+    Table::of("binomial", "Exact 95 % intervals of a share, from few runs", COLUMNS, rows, |of| {
+        (of.what.clone(), of.sources.clone())
+    })
 }

@@ -3,30 +3,55 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
+use crate::measure::burst::BurstMeasures;
 use crate::measure::stretches::Stretches;
 use crate::rule::Arm;
 use crate::setup::{PairedThresholds, Span};
 
+use super::about_run::{AboutRun, with_identity};
 use super::measured_curve::MeasuredCurve;
-use super::{Cell, Column, Row, Table, open_run};
+use super::{Cell, Col, Table};
 
 /// Hits return in a bin above this (inferred: the paper says "hits returning").
 const HITTING_ABOVE: f64 = 0.5;
 
-const COLUMNS: &[Column] = &[
-    Column::new("hit_fraction_before", ""),
-    Column::new("backlog_before_sessions", "sessions"),
-    Column::new("backlog_after_burst_sessions", "sessions"),
-    Column::new("backlog_window_mean_sessions", "sessions"),
-    Column::new("first_bin_without_hits_s", "s"),
-    Column::new("gate_drained_after_s", "s"),
-    Column::new("gate_drain_quasi_static_s", "s"),
-    Column::new("follow_up_hit_fraction_before", ""),
-    Column::new("first_low_hit_150s_s", "s"),
-    Column::new("good_from_s", "s"),
-    Column::new("hits_return_after_stop_s", "s"),
-];
+/// A run around its burst, and the measured curves.
+type Around<'a> = (&'a ScoredRun, (&'a BurstMeasures, &'a Curves<'a>));
+
+fn columns<'a>() -> Vec<Col<Around<'a>>> {
+    with_identity(&[
+        Col::known("hit_fraction_before", "", 3, |(_, (burst, _))| burst.hits_before.value()),
+        Col::number("backlog_before_sessions", "sessions", 0, |(_, (burst, _))| {
+            burst.backlog_before
+        }),
+        Col::number("backlog_after_burst_sessions", "sessions", 0, |(_, (burst, _))| {
+            burst.backlog_after
+        }),
+        Col::known("backlog_window_mean_sessions", "sessions", 1, |of| {
+            Some(of.window()?.backlog_mean)
+        }),
+        Col::optional("first_bin_without_hits_s", "s", 0, |(_, (burst, _))| burst.no_hits_from_s),
+        // A gate that never empties has no drain time; a run without a gate no gate.
+        Col::new("gate_drained_after_s", "s", |(run, (burst, _))| {
+            match burst.gate_drained_after_s {
+                Some(s) => Cell::Number(s, 0),
+                None if run.meta.gate.is_some() => Cell::text("never"),
+                None => Cell::Empty,
+            }
+        }),
+        Col::new("gate_drain_quasi_static_s", "s", |(run, (_, curves))| match is_capped(run) {
+            true => Cell::known(quasi_static_drain_s(run, curves), 0),
+            false => Cell::Empty,
+        }),
+        Col::known("follow_up_hit_fraction_before", "", 3, |(_, (burst, _))| {
+            burst.follow_up_hits_before.value()
+        }),
+        Col::optional("first_low_hit_150s_s", "s", 0, |(_, (burst, _))| burst.first_low_s),
+        Col::new("good_from_s", "s", |(run, _)| good_from(run)),
+        Col::new("hits_return_after_stop_s", "s", |(run, _)| hits_return(run)),
+    ])
+}
 
 /// The table, a row per run of an open arm.
 pub fn table(runs: &[ScoredRun]) -> Table {
@@ -37,13 +62,9 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         .into_iter()
         .filter_map(|(cell, source)| Some(((cell, source), MeasuredCurve::of(runs, cell, source)?)))
         .collect();
-    Table {
-        name: "burst".into(),
-        title: "Runs around the burst: before, after, the first bin without a hit, the drain"
-            .into(),
-        columns: open_run::columns(COLUMNS),
-        rows: runs.iter().filter_map(|run| row(run, &curves)).collect(),
-    }
+    let title = "Runs around the burst: before, after, the first bin without a hit, the drain";
+    let rows = runs.iter().filter_map(|run| Some((run, (run.burst.as_ref()?, &curves))));
+    Table::of_runs("burst", title, &columns(), rows)
 }
 
 /// Measured curves by cell and source of runs.
@@ -58,34 +79,6 @@ fn quasi_static_drain_s(run: &ScoredRun, curves: &Curves<'_>) -> Option<f64> {
     let curve = curves.get(&(run.meta.cell.as_str(), run.meta.source.word()))?;
     let cap = run.meta.gate?.n_cap as f64;
     curve.gate_drain_s(run.treatment.burst_sessions as f64, cap, run.meta.rate.lambda?)
-}
-
-fn row(run: &ScoredRun, curves: &Curves<'_>) -> Option<Row> {
-    let burst = run.burst.as_ref()?;
-    let gated = run.meta.gate.is_some();
-    let found = vec![
-        Cell::known(burst.hits_before.value(), 3),
-        Cell::Number(burst.backlog_before, 0),
-        Cell::Number(burst.backlog_after, 0),
-        Cell::known(run.measures.window.as_ref().map(|w| w.backlog_mean), 1),
-        Cell::optional(burst.no_hits_from_s, 0),
-        // A gate that never empties has no drain time; a run without a gate no gate.
-        match burst.gate_drained_after_s {
-            Some(s) => Cell::Number(s, 0),
-            None if gated => Cell::text("never"),
-            None => Cell::Empty,
-        },
-        if is_capped(run) {
-            Cell::known(quasi_static_drain_s(run, curves), 0)
-        } else {
-            Cell::Empty
-        },
-        Cell::known(burst.follow_up_hits_before.value(), 3),
-        Cell::optional(burst.first_low_s, 0),
-        good_from(run),
-        hits_return(run),
-    ];
-    Some(open_run::row(run, found))
 }
 
 /// Start of the first bin after the burst above 0.8, of a run whose end is above it too.

@@ -2,67 +2,79 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
-use crate::measure::stats;
+use crate::judged::ScoredRun;
+use crate::measure::{WindowMeasures, stats};
+use crate::model::SessionMeans;
 use crate::setup::Configs;
 
-use super::{Cell, Column, Row, Table, session_means};
+use super::{Cell, Col, Table, session_means};
 
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("source", ""),
-    Column::key("population", "sessions"),
-    Column::new("runs", ""),
-    Column::new("all_miss_tokens_per_s", "tokens/s"),
-    Column::new("all_miss_tokens_standard_error", "tokens/s"),
-    Column::new("lambda_ref_per_s", "sessions/s"),
-    Column::new("lambda_ref_standard_error", "sessions/s"),
-    Column::new("lambda_miss_token_based_per_s", "sessions/s"),
-    Column::new("completions_per_s", "sessions/s"),
-    Column::new("completions_standard_error", "sessions/s"),
-];
+/// The cache-off runs of a cell with so many sessions kept running.
+struct CacheOff<'a> {
+    cell: &'a str,
+    source: &'static str,
+    population: u64,
+    runs: Vec<&'a ScoredRun>,
+    means: SessionMeans,
+}
+
+impl CacheOff<'_> {
+    /// What each run that was measured gives.
+    fn each(&self, of: impl Fn(&WindowMeasures) -> Option<f64>) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| of(run.measures.window.as_ref()?)).collect()
+    }
+
+    fn tokens_per_s(&self) -> Vec<f64> {
+        self.each(|w| Some(w.mean_prompt_tokens? * w.turns_per_s))
+    }
+
+    fn sessions_per_s(&self) -> Vec<f64> {
+        self.each(|w| Some(w.turns_per_s / self.means.mean_turns))
+    }
+
+    fn completions_per_s(&self) -> Vec<f64> {
+        self.each(|w| Some(w.completions_per_s))
+    }
+}
 
 /// The table: a row per cell and number of sessions kept running. The rate per session is
 /// turns-based, as the paper's lambda_ref.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let mut groups: BTreeMap<(&str, &str, u64), Vec<&ScoredRun>> = BTreeMap::new();
+    let columns: &[Col<CacheOff<'_>>] = &[
+        Col::key("cell", "", |of| Cell::text(of.cell)),
+        Col::key("source", "", |of| Cell::text(of.source)),
+        Col::key("population", "sessions", |of| Cell::Count(of.population)),
+        Col::count("runs", "", |of| of.each(|w| Some(w.turns_per_s)).len() as u64),
+        Col::known("all_miss_tokens_per_s", "tokens/s", 0, |of| stats::mean(&of.tokens_per_s())),
+        Col::optional("all_miss_tokens_standard_error", "tokens/s", 0, |of| {
+            stats::standard_error(&of.tokens_per_s())
+        }),
+        Col::known("lambda_ref_per_s", "sessions/s", 5, |of| stats::mean(&of.sessions_per_s())),
+        Col::optional("lambda_ref_standard_error", "sessions/s", 5, |of| {
+            stats::standard_error(&of.sessions_per_s())
+        }),
+        Col::known("lambda_miss_token_based_per_s", "sessions/s", 5, |of| {
+            let tokens = stats::mean(&of.tokens_per_s());
+            tokens.map(|tokens| tokens / of.means.session_prompt_tokens())
+        }),
+        Col::known("completions_per_s", "sessions/s", 5, |of| stats::mean(&of.completions_per_s())),
+        Col::optional("completions_standard_error", "sessions/s", 5, |of| {
+            stats::standard_error(&of.completions_per_s())
+        }),
+    ];
+    let mut groups: BTreeMap<(&str, &'static str, u64), Vec<&ScoredRun>> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.meta.prefix_caching) {
         let key =
             (run.meta.cell.as_str(), run.meta.source.word(), run.meta.population.unwrap_or(0));
         groups.entry(key).or_default().push(run);
     }
-    Table {
-        name: "cell_calibration".into(),
-        title: "All-miss token rate and lambda_ref per cell, from cache-off runs".into(),
-        columns: COLUMNS.to_vec(),
-        rows: groups.iter().filter_map(|(key, runs)| row(*key, runs, configs)).collect(),
-    }
-}
-
-fn row(key: (&str, &str, u64), runs: &[&ScoredRun], configs: &Configs) -> Option<Row> {
-    let (cell, source, population) = key;
-    let means = session_means(configs, cell)?;
-    let windows: Vec<_> = runs.iter().filter_map(|run| run.measures.window.as_ref()).collect();
-    let tokens: Vec<f64> =
-        windows.iter().filter_map(|w| Some(w.mean_prompt_tokens? * w.turns_per_s)).collect();
-    let sessions: Vec<f64> = windows.iter().map(|w| w.turns_per_s / means.mean_turns).collect();
-    let completed: Vec<f64> = windows.iter().map(|w| w.completions_per_s).collect();
-    let by_tokens = stats::mean(&tokens).map(|t| t / means.session_prompt_tokens());
-    Some(Row {
-        key: format!("{cell}/{source}/n{population}"),
-        cells: vec![
-            Cell::text(cell),
-            Cell::text(source),
-            Cell::Count(population),
-            Cell::Count(windows.len() as u64),
-            Cell::known(stats::mean(&tokens), 0),
-            Cell::optional(stats::standard_error(&tokens), 0),
-            Cell::known(stats::mean(&sessions), 5),
-            Cell::optional(stats::standard_error(&sessions), 5),
-            Cell::known(by_tokens, 5),
-            Cell::known(stats::mean(&completed), 5),
-            Cell::optional(stats::standard_error(&completed), 5),
-        ],
-        sources: runs.iter().flat_map(|run| run.sources.clone()).collect(),
+    let rows = groups.into_iter().filter_map(|((cell, source, population), runs)| {
+        let means = session_means(configs, cell)?;
+        Some(CacheOff { cell, source, population, runs, means })
+    });
+    let title = "All-miss token rate and lambda_ref per cell, from cache-off runs";
+    Table::of("cell_calibration", title, columns, rows, |of| {
+        let sources = of.runs.iter().flat_map(|run| run.sources.clone()).collect();
+        (format!("{}/{}/n{}", of.cell, of.source, of.population), sources)
     })
 }

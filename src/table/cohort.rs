@@ -1,34 +1,23 @@
 //! The sessions that arrived with the burst or while it was worked off, of every run of an
 //! open arm (App. E.7).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
+use crate::measure::cohort::Cohort;
 
-use super::{Cell, Column, Row, Table, open_run};
-
-const COLUMNS: &[Column] = &[
-    Column::new("cohort_sessions", "sessions"),
-    Column::new("median_duration_s", "s"),
-    Column::new("unfinished_fraction", ""),
-];
+use super::about_run::with_identity;
+use super::{Col, Table};
 
 /// The table. A session that did not complete counts as longer than all others, so that a
 /// median among these is unknown.
 pub fn table(runs: &[ScoredRun]) -> Table {
-    Table {
-        name: "cohort".into(),
-        title: "Sessions that arrived within 1800 s of the burst's start: time to completion"
-            .into(),
-        columns: open_run::columns(COLUMNS),
-        rows: runs.iter().filter_map(row).collect(),
-    }
-}
-
-fn row(run: &ScoredRun) -> Option<Row> {
-    let cohort = run.cohort.as_ref()?;
-    let found = vec![
-        Cell::Count(cohort.sessions),
-        Cell::known(cohort.median_duration_s, 0),
-        Cell::Number(cohort.unfinished as f64 / cohort.sessions as f64, 4),
-    ];
-    Some(open_run::row(run, found))
+    let columns: Vec<Col<(&ScoredRun, &Cohort)>> = with_identity(&[
+        Col::count("cohort_sessions", "sessions", |(_, cohort)| cohort.sessions),
+        Col::known("median_duration_s", "s", 0, |(_, cohort)| cohort.median_duration_s),
+        Col::number("unfinished_fraction", "", 4, |(_, cohort)| {
+            cohort.unfinished as f64 / cohort.sessions as f64
+        }),
+    ]);
+    let title = "Sessions that arrived within 1800 s of the burst's start: time to completion";
+    let rows = runs.iter().filter_map(|run| Some((run, run.cohort.as_ref()?)));
+    Table::of_runs("cohort", title, &columns, rows)
 }

@@ -3,26 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::interval::student_t;
 use crate::measure::stats;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 
-use super::crossings::half_hit_crossings;
-use super::{Cell, Column, Row, Table, session_means};
-
-const COLUMNS: &[Column] = &[
-    Column::key("source", ""),
-    Column::new("pools", "cells"),
-    Column::new("intercept_sessions", "sessions"),
-    Column::new("slope", ""),
-    Column::new("intercept_standard_error_sessions", "sessions"),
-    Column::new("intercept_lower_95_sessions", "sessions"),
-    Column::new("intercept_upper_95_sessions", "sessions"),
-    Column::new("cells", "cells"),
-    Column::new("leave_one_out_mean_error_sessions", "sessions"),
-];
+use super::crossings::{HalfHit, half_hit_crossings};
+use super::{Cell, Col, Table, session_means};
 
 /// The A100 pools of one engine and model (App. F).
 const POOLS: [&str; 4] = ["sglang-150k", "sglang-300k", "sglang-600k", "sglang-native"];
@@ -36,56 +24,68 @@ struct Point<'a> {
     crossing: f64,
 }
 
-/// The table, a row per source of runs.
-pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let crossings = half_hit_crossings(runs, configs);
-    let mut by_source: BTreeMap<&str, (Vec<Point<'_>>, Vec<SourceFile>)> = BTreeMap::new();
-    for found in &crossings {
-        let Some(means) = session_means(configs, &found.cell) else { continue };
-        let Some((cell, ..)) = configs.of_cell(&found.cell) else { continue };
-        let capacity = cell.pool_tokens as f64 / means.mean_footprint_tokens();
-        let (points, sources) = by_source.entry(found.source).or_default();
-        points.push(Point { cell: &found.cell, capacity, crossing: found.sessions });
-        sources.extend(found.sources.clone());
+/// The crossings of one source of runs.
+struct Crossings<'a> {
+    source: &'static str,
+    points: Vec<Point<'a>>,
+    sources: Vec<SourceFile>,
+}
+
+impl Crossings<'_> {
+    /// Those of the A100 pools.
+    fn pools(&self) -> Vec<(f64, f64)> {
+        let of_pool = self.points.iter().filter(|point| POOLS.contains(&point.cell));
+        of_pool.map(|point| (point.capacity, point.crossing)).collect()
     }
-    Table {
-        name: "crossing_fit".into(),
-        title: "Half-hit crossings against the pool".into(),
-        columns: COLUMNS.to_vec(),
-        rows: by_source
-            .into_iter()
-            .map(|(source, (points, sources))| row(source, &points, sources))
-            .collect(),
+
+    fn fit(&self) -> Option<Affine> {
+        affine(&self.pools())
+    }
+
+    /// The intercept's interval.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let fit = self.fit()?;
+        let freedom = self.pools().len() as u64 - 2;
+        let width = student_t(freedom, CONFIDENCE)? * fit.intercept_error?;
+        Some((fit.intercept - width, fit.intercept + width))
+    }
+
+    fn leave_one_out(&self) -> Option<f64> {
+        let all: Vec<_> = self.points.iter().map(|p| (p.capacity, p.crossing)).collect();
+        leave_one_out(&all)
     }
 }
 
-fn row(source: &str, points: &[Point<'_>], sources: Vec<SourceFile>) -> Row {
-    let pools: Vec<(f64, f64)> = points
-        .iter()
-        .filter(|p| POOLS.contains(&p.cell))
-        .map(|p| (p.capacity, p.crossing))
-        .collect();
-    let fit = affine(&pools);
-    let interval = fit.and_then(|fit| {
-        let width = student_t(pools.len() as u64 - 2, CONFIDENCE)? * fit.intercept_error?;
-        Some((fit.intercept - width, fit.intercept + width))
-    });
-    let all: Vec<(f64, f64)> = points.iter().map(|p| (p.capacity, p.crossing)).collect();
-    Row {
-        key: source.into(),
-        cells: vec![
-            Cell::text(source),
-            Cell::Count(pools.len() as u64),
-            Cell::known(fit.map(|f| f.intercept), 2),
-            Cell::known(fit.map(|f| f.slope), 3),
-            Cell::known(fit.and_then(|f| f.intercept_error), 2),
-            Cell::known(interval.map(|i| i.0), 1),
-            Cell::known(interval.map(|i| i.1), 1),
-            Cell::Count(all.len() as u64),
-            Cell::known(leave_one_out(&all), 2),
-        ],
-        sources,
+/// The table, a row per source of runs.
+pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
+    let columns: &[Col<Crossings<'_>>] = &[
+        Col::key("source", "", |of| Cell::text(of.source)),
+        Col::count("pools", "cells", |of| of.pools().len() as u64),
+        Col::known("intercept_sessions", "sessions", 2, |of| of.fit().map(|fit| fit.intercept)),
+        Col::known("slope", "", 3, |of| of.fit().map(|fit| fit.slope)),
+        Col::known("intercept_standard_error_sessions", "sessions", 2, |of| {
+            of.fit().and_then(|fit| fit.intercept_error)
+        }),
+        Col::known("intercept_lower_95_sessions", "sessions", 1, |of| of.interval().map(|i| i.0)),
+        Col::known("intercept_upper_95_sessions", "sessions", 1, |of| of.interval().map(|i| i.1)),
+        Col::count("cells", "cells", |of| of.points.len() as u64),
+        Col::known("leave_one_out_mean_error_sessions", "sessions", 2, |of| of.leave_one_out()),
+    ];
+    let found = half_hit_crossings(runs, configs);
+    let mut by_source: BTreeMap<&str, Crossings<'_>> = BTreeMap::new();
+    for HalfHit { cell: name, source, sessions, sources } in &found {
+        let Some(means) = session_means(configs, name) else { continue };
+        let Some((cell, ..)) = configs.of_cell(name) else { continue };
+        let capacity = cell.pool_tokens as f64 / means.mean_footprint_tokens();
+        let none = || Crossings { source, points: Vec::new(), sources: Vec::new() };
+        let all = by_source.entry(source).or_insert_with(none);
+        all.points.push(Point { cell: name, capacity, crossing: *sessions });
+        all.sources.extend(sources.clone());
     }
+    let title = "Half-hit crossings against the pool";
+    Table::of("crossing_fit", title, columns, by_source.values(), |of| {
+        (of.source.into(), of.sources.clone())
+    })
 }
 
 /// A fitted line with its intercept's standard error.

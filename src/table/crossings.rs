@@ -3,54 +3,127 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::closed_curve::{by_population, half_hit_crossing, mean};
 use crate::measure::{WindowMeasures, stats};
 use crate::run::SourceFile;
 use crate::setup::Configs;
 
-use super::{Cell, Column, Row, Table, session_means};
+use super::{Cell, Col, Table, session_means};
 
 /// The cap is the smallest population whose rate is at least this share of the peak's; the
 /// plateau is those of completed rates within it ("within 5% of the measured peak").
 const CAP_SHARE: f64 = 0.95;
 
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("source", ""),
-    Column::new("populations", ""),
-    Column::new("half_hit_crossing_sessions", "sessions"),
-    Column::new("half_token_hit_crossing_sessions", "sessions"),
-    Column::new("peak_population", "sessions"),
-    Column::new("peak_turns_based_per_s", "sessions/s"),
-    Column::new("peak_completed_per_s", "sessions/s"),
-    Column::new("peak_ratio_turns", "lambda_ref"),
-    Column::new("peak_ratio_completed", "lambda_ref"),
-    Column::new("cap_population", "sessions"),
-    Column::new("largest_population", "sessions"),
-    Column::new("largest_over_peak_turns", ""),
-    Column::new("largest_over_lambda_ref", ""),
-    Column::new("plateau_from_sessions", "sessions"),
-    Column::new("plateau_to_sessions", "sessions"),
-];
+/// The closed runs of a cell, as one curve.
+struct Curve<'a> {
+    cell: &'a str,
+    source: &'static str,
+    closed: &'a [&'a ScoredRun],
+    points: BTreeMap<u64, Point>,
+    /// The population with the greatest turns-based rate, and the largest.
+    peak: (u64, Point),
+    largest: (u64, Point),
+    /// lambda_ref, sessions/s.
+    reference: Option<f64>,
+}
+
+impl<'a> Curve<'a> {
+    fn of(
+        (cell, source): (&'a str, &'static str),
+        closed: &'a [&'a ScoredRun],
+        reference: Option<f64>,
+        configs: &Configs,
+    ) -> Option<Self> {
+        let points = points(closed, session_means(configs, cell)?.mean_turns);
+        let turns = |p: &Point| p.turns_based_per_s;
+        let own = |(n, point): (&u64, &Point)| (*n, *point);
+        let peak = points.iter().max_by(|a, b| turns(a.1).total_cmp(&turns(b.1))).map(own)?;
+        let largest = points.last_key_value().map(own)?;
+        Some(Self { cell, source, closed, points, peak, largest, reference })
+    }
+
+    /// The greatest completed rate, sessions/s.
+    fn peak_completed_per_s(&self) -> f64 {
+        let rates = self.points.values().map(|point| point.completed_per_s);
+        rates.max_by(f64::total_cmp).unwrap_or(f64::NAN)
+    }
+
+    fn over_reference(&self, per_s: f64) -> Option<f64> {
+        self.reference.map(|reference| per_s / reference)
+    }
+
+    /// Populations on the plateau of completed rates.
+    fn plateau(&self) -> impl DoubleEndedIterator<Item = u64> {
+        let least = CAP_SHARE * self.peak_completed_per_s();
+        self.points.iter().filter(move |(_, p)| p.completed_per_s >= least).map(|(n, _)| *n)
+    }
+
+    /// The smallest population whose rate is at least a share of the peak's.
+    fn cap(&self) -> Option<u64> {
+        let least = CAP_SHARE * self.peak.1.turns_based_per_s;
+        self.points.iter().find(|(_, p)| p.turns_based_per_s >= least).map(|(n, _)| *n)
+    }
+}
+
+fn columns<'a>() -> Vec<Col<Curve<'a>>> {
+    vec![
+        Col::key("cell", "", |of| Cell::text(of.cell)),
+        Col::key("source", "", |of| Cell::text(of.source)),
+        Col::count("populations", "", |of| of.points.len() as u64),
+        Col::known("half_hit_crossing_sessions", "sessions", 1, |of| {
+            crossing(&of.points, |point| point.hits)
+        }),
+        Col::known("half_token_hit_crossing_sessions", "sessions", 1, |of| {
+            crossing(&of.points, |point| point.token_hits)
+        }),
+        Col::count("peak_population", "sessions", |of| of.peak.0),
+        Col::number("peak_turns_based_per_s", "sessions/s", 4, |of| of.peak.1.turns_based_per_s),
+        Col::number("peak_completed_per_s", "sessions/s", 4, |of| of.peak_completed_per_s()),
+        Col::known("peak_ratio_turns", "lambda_ref", 2, |of| {
+            of.over_reference(of.peak.1.turns_based_per_s)
+        }),
+        Col::known("peak_ratio_completed", "lambda_ref", 2, |of| {
+            of.over_reference(of.peak_completed_per_s())
+        }),
+        Col::new("cap_population", "sessions", |of| of.cap().map_or(Cell::Unknown, Cell::Count)),
+        Col::count("largest_population", "sessions", |of| of.largest.0),
+        Col::number("largest_over_peak_turns", "", 3, |of| {
+            of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s
+        }),
+        Col::known("largest_over_lambda_ref", "", 3, |of| {
+            of.over_reference(of.largest.1.turns_based_per_s)
+        }),
+        Col::new("plateau_from_sessions", "sessions", |of| {
+            of.plateau().next().map_or(Cell::Unknown, Cell::Count)
+        }),
+        Col::new("plateau_to_sessions", "sessions", |of| {
+            of.plateau().next_back().map_or(Cell::Unknown, Cell::Count)
+        }),
+    ]
+}
 
 /// The table: a row per cell. lambda_ref is that of the cell's own cache-off runs of the
 /// smallest population, else of the reference cell's; unknown without either.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let mut groups: BTreeMap<[&str; 2], Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
-        groups.entry([&run.meta.cell, run.meta.source.word()]).or_default().push(run);
-    }
-    let rows = groups.iter().filter_map(|(key, closed)| {
-        let reference = reference(runs, key[0], key[1], configs);
-        row(key, closed, reference, configs)
+    let groups = closed_runs(runs);
+    let curves = groups.iter().filter_map(|(key, closed)| {
+        Curve::of(*key, closed, reference(runs, key.0, key.1, configs), configs)
     });
-    Table {
-        name: "crossings".into(),
-        title: "Closed-population curves: half-hit crossing, peak, cap".into(),
-        columns: COLUMNS.to_vec(),
-        rows: rows.collect(),
+    let title = "Closed-population curves: half-hit crossing, peak, cap";
+    Table::of("crossings", title, &columns(), curves, |of| {
+        let sources = of.closed.iter().flat_map(|run| run.sources.clone()).collect();
+        (format!("{}/{}", of.cell, of.source), sources)
+    })
+}
+
+/// The closed runs by cell and source.
+fn closed_runs(runs: &[ScoredRun]) -> BTreeMap<(&str, &'static str), Vec<&ScoredRun>> {
+    let mut groups: BTreeMap<_, Vec<&ScoredRun>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
+        groups.entry((run.meta.cell.as_str(), run.meta.source.word())).or_default().push(run);
     }
+    groups
 }
 
 /// A cell's measured half-hit crossing.
@@ -68,22 +141,23 @@ pub struct HalfHit {
 
 /// The half-hit crossing of every cell whose closed runs pass it.
 pub fn half_hit_crossings(runs: &[ScoredRun], configs: &Configs) -> Vec<HalfHit> {
-    let mut groups: BTreeMap<(&str, &'static str), Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
-        groups.entry((&run.meta.cell, run.meta.source.word())).or_default().push(run);
-    }
-    let found = |((cell, source), closed): (&(&str, &'static str), &Vec<&ScoredRun>)| {
+    let found = |(&(cell, source), closed): (&(&str, &'static str), &Vec<&ScoredRun>)| {
         let points = points(closed, session_means(configs, cell)?.mean_turns);
-        let curve: Vec<(f64, f64)> =
-            points.iter().filter_map(|(n, p)| Some((*n as f64, p.hits?))).collect();
         Some(HalfHit {
-            cell: (*cell).to_owned(),
+            cell: cell.to_owned(),
             source,
-            sessions: half_hit_crossing(&curve)?,
+            sessions: crossing(&points, |point| point.hits)?,
             sources: closed.iter().flat_map(|run| run.sources.clone()).collect(),
         })
     };
-    groups.iter().filter_map(found).collect()
+    closed_runs(runs).iter().filter_map(found).collect()
+}
+
+/// Where a share falls through one half, sessions.
+fn crossing(points: &BTreeMap<u64, Point>, of: fn(&Point) -> Option<f64>) -> Option<f64> {
+    let curve: Vec<(f64, f64)> =
+        points.iter().filter_map(|(n, point)| Some((*n as f64, of(point)?))).collect();
+    half_hit_crossing(&curve)
 }
 
 /// The pool whose lambda_ref is the unit of cells without cache-off runs of their own: "the
@@ -125,57 +199,12 @@ fn measured_reference(
     stats::mean(&windows.iter().map(|w| w.turns_per_s / turns).collect::<Vec<_>>())
 }
 
+#[derive(Clone, Copy)]
 struct Point {
     turns_based_per_s: f64,
     completed_per_s: f64,
     hits: Option<f64>,
     token_hits: Option<f64>,
-}
-
-fn row(
-    key: &[&str; 2],
-    closed: &[&ScoredRun],
-    reference: Option<f64>,
-    configs: &Configs,
-) -> Option<Row> {
-    let points = points(closed, session_means(configs, key[0])?.mean_turns);
-    let crossing_of = |of: &dyn Fn(&Point) -> Option<f64>| {
-        let curve: Vec<(f64, f64)> =
-            points.iter().filter_map(|(n, p)| Some((*n as f64, of(p)?))).collect();
-        half_hit_crossing(&curve)
-    };
-    let (peak_n, peak) =
-        points.iter().max_by(|a, b| a.1.turns_based_per_s.total_cmp(&b.1.turns_based_per_s))?;
-    let completed =
-        points.values().map(|p| p.completed_per_s).max_by(f64::total_cmp).unwrap_or(f64::NAN);
-    let cap = points
-        .iter()
-        .find(|(_, p)| p.turns_based_per_s >= CAP_SHARE * peak.turns_based_per_s)
-        .map(|(n, _)| *n);
-    let mut plateau =
-        points.iter().filter(|(_, p)| p.completed_per_s >= CAP_SHARE * completed).map(|(n, _)| *n);
-    let plateau_from = plateau.next();
-    let plateau_to = plateau.next_back().or(plateau_from);
-    let (largest_n, largest) = points.last_key_value()?;
-    let mut cells: Vec<Cell> = key.iter().map(|word| Cell::text(*word)).collect();
-    cells.extend([
-        Cell::Count(points.len() as u64),
-        Cell::known(crossing_of(&|p| p.hits), 1),
-        Cell::known(crossing_of(&|p| p.token_hits), 1),
-        Cell::Count(*peak_n),
-        Cell::Number(peak.turns_based_per_s, 4),
-        Cell::Number(completed, 4),
-        Cell::known(reference.map(|r| peak.turns_based_per_s / r), 2),
-        Cell::known(reference.map(|r| completed / r), 2),
-        cap.map_or(Cell::Unknown, Cell::Count),
-        Cell::Count(*largest_n),
-        Cell::Number(largest.turns_based_per_s / peak.turns_based_per_s, 3),
-        Cell::known(reference.map(|r| largest.turns_based_per_s / r), 3),
-        plateau_from.map_or(Cell::Unknown, Cell::Count),
-        plateau_to.map_or(Cell::Unknown, Cell::Count),
-    ]);
-    let sources = closed.iter().flat_map(|run| run.sources.clone()).collect();
-    Some(Row { key: key.join("/"), cells, sources })
 }
 
 /// A curve by population, each the mean over its runs.

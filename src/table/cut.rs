@@ -1,49 +1,18 @@
 //! The runs whose arrivals were cut inside the trap, with model F driven by each run's own
 //! plan from the burst on, and the two constant-throughput readings (CUT-A, CUT-B; App. C).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
+use crate::judged::statistics::RunStatistics;
 use crate::measure::at_burst;
+use crate::measure::bins::Series;
 use crate::model::curve::EntryModel;
 use crate::model::fluid::plan::PlanRun;
 use crate::rule::Arm;
 use crate::setup::registration::trap::{CutArm, CutTest};
 use crate::setup::{Configs, Span};
 
-use super::{Cell, Column, Row, Table, plan_model};
-
-const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("arm_name", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
-    Column::new("realized_after_cut_multiple", "lambda_ref"),
-    Column::new("slope_per_s", "sessions/s"),
-    Column::new("slope_model_per_s", "sessions/s"),
-    Column::new("slope_naive_per_s", "sessions/s"),
-    Column::new("slope_quasi_static_per_s", "sessions/s"),
-    Column::new("closest", ""),
-    Column::new("late_slope_per_s", "sessions/s"),
-    Column::new("late_slope_model_per_s", "sessions/s"),
-    Column::new("late_completions_multiple", "lambda_ref"),
-    Column::new("late_completions_model_multiple", "lambda_ref"),
-    Column::new("late_prompt_model_tokens", "tokens"),
-    Column::new("before_cut_completions_multiple", "lambda_ref"),
-    Column::new("uncut_completions_multiple", "lambda_ref"),
-    Column::new("dip_pct", "%"),
-    Column::new("dip_model_pct", "%"),
-    Column::new("dip_10s_pct", "%"),
-    Column::new("backlog_before_cut_sessions", "sessions"),
-    Column::new("backlog_before_cut_model_sessions", "sessions"),
-    Column::new("backlog_last_300s_least_sessions", "sessions"),
-    Column::new("backlog_end_sessions", "sessions"),
-    Column::new("backlog_end_model_sessions", "sessions"),
-    Column::new("naive_backlog_end_sessions", "sessions"),
-    Column::new("onset_at_precut_rate_s", "s"),
-    Column::new("onset_at_naive_rate_s", "s"),
-    Column::new("follow_up_hit_fraction", ""),
-    Column::new("stuck", ""),
-];
+use super::about_run::{AboutRun, rate_multiple, run, seed, source};
+use super::{Cell, Col, Table, plan_model};
 
 /// Bins of the dip, spans just before the cut and at the run's end, and the one from whose
 /// backlog a constant rate is followed (App. C), s.
@@ -53,112 +22,227 @@ const FINE_S: f64 = 10.0;
 /// How long before the cut the completion rate is read (App. C), s.
 const BEFORE_S: f64 = 600.0;
 
-/// The table, a row per run of the arm `cut`. `test` gives windows and arms.
-pub fn table(runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Table {
-    let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == "cut").collect();
-    cut.sort_by_key(|run| (run.dir.parent().map(ToOwned::to_owned), run.meta.seed));
-    let mut rows: Vec<Row> = cut.iter().filter_map(|run| row(run, runs, test, configs)).collect();
-    rows.sort_by_key(|row| row.cells[2].print());
-    Table {
-        name: "cut".into(),
-        title: "Arrivals cut inside the trap: backlog slopes against model F on the run's plan"
-            .into(),
-        columns: COLUMNS.to_vec(),
-        rows,
+/// A run whose arrivals were cut, beside what is predicted for it.
+struct CutRun<'a> {
+    run: &'a ScoredRun,
+    test: &'a CutTest,
+    configs: &'a Configs,
+    arm: &'a CutArm,
+    lambda_ref_per_s: f64,
+    /// Arrivals after the cut, over the slope window, sessions/s.
+    realized_per_s: f64,
+    /// Model F on the run's plan.
+    model: Option<PlanRun>,
+    /// Completions over the slope window of the BURST run that was not cut, sessions/s.
+    uncut_per_s: Option<f64>,
+}
+
+impl AboutRun for CutRun<'_> {
+    fn run(&self) -> &RunStatistics {
+        self.run
     }
 }
 
-fn row(run: &ScoredRun, runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Option<Row> {
-    let lambda_ref = run.load?.lambda_ref_per_s;
-    let end_s = run.meta.duration_s;
-    let window_s = test.slope_window_s;
-    let arrivals = run.from_burst.iter().filter(|a| window_s.holds(a.arrival_s)).count() as f64;
-    let realized = arrivals / window_s.length_s();
-    let arm = nearest(&test.arms, realized / lambda_ref)?;
-    let series = &run.measures.series;
-    let window = run.measures.window.as_ref()?;
-    let late = run.measures.window_span;
-    let model = plan_model::serve(run, configs).ok();
-    let slope = series.backlog_slope_per_s(window_s);
-    let uncut = uncut_control(run, runs).map(|c| c.completions_per_s(window_s));
-    let readings = [
-        ("MODEL F", model.as_ref().map(|m| model_slope(m, window_s, configs, run))),
-        ("NAIVE", uncut.map(|d| realized - d)),
-        ("QUASI-STATIC", Some(realized - lambda_ref)),
-    ];
-    let before = Span::new(test.from_s - BEFORE_S, test.from_s);
-    let multiple = |per_s: f64| Cell::Number(per_s / lambda_ref, 3);
-    let completed = |m: &PlanRun, span: Span| {
-        m.sessions_completed(span.start_s, span.end_s) as f64 / span.length_s()
-    };
-    let reference = Span::new(window_s.start_s, window_s.start_s + NEAR_S);
-    let reference_backlog = series.backlog_mean(reference);
-    let naive_end = readings[1]
-        .1
-        .zip(reference_backlog)
-        .map(|(slope, from)| from + slope * (end_s - reference.middle_s()));
-    let onset = configs.of_cell(&run.meta.cell).and_then(|(cell, workload, _)| {
-        EntryModel::new(cell, workload).ok().map(|model| model.onset().population())
-    });
-    // When a backlog that changes at a constant rate from the reference on is down to n_b.
-    let onset_at = |per_s: Option<f64>| {
-        let per_s = per_s?;
-        let (from, onset) = reference_backlog.zip(onset)?;
-        Some((per_s < 0.0).then(|| reference.middle_s() + (onset - from) / per_s))
-    };
-    let reached = |per_s: Option<f64>| match onset_at(per_s) {
-        None => Cell::Unknown,
-        Some(at_s) => Cell::optional(at_s, 0),
-    };
-    let just_before = Span::new(test.from_s - NEAR_S, test.from_s);
-    let last = Span::new(end_s - NEAR_S, end_s);
-    let key = run.dir.display().to_string();
-    let cells = vec![
-        Cell::text(&key),
-        Cell::text(run.meta.source.word()),
-        Cell::text(&arm.name),
-        Cell::optional(run.meta.rate.multiple, 2),
-        Cell::Count(run.meta.seed),
-        multiple(realized),
-        Cell::known(slope, 4),
-        Cell::known(readings[0].1, 4),
-        Cell::known(readings[1].1, 4),
-        Cell::known(readings[2].1, 4),
-        closest(slope, &readings, arm),
-        Cell::known(series.backlog_slope_per_s(late), 4),
-        Cell::known(model.as_ref().map(|m| model_slope(m, late, configs, run)), 4),
-        multiple(window.completions_per_s),
-        model.as_ref().map_or(Cell::Unknown, |m| multiple(completed(m, late))),
-        Cell::known(
-            model.as_ref().and_then(|m| plan_model::mean_prompt_tokens(m, run, late, configs)),
-            0,
-        ),
-        multiple(series.completions_per_s(before)),
-        uncut.map_or(Cell::Unknown, multiple),
-        Cell::known(dip(test.from_s, end_s, NEAR_S, |span| series.backlog_mean(span)), 1),
-        Cell::known(
-            model.as_ref().and_then(|m| {
-                dip(test.from_s, end_s, NEAR_S, |s| Some(m.mean_backlog(s.start_s, s.end_s)))
-            }),
-            1,
-        ),
-        Cell::known(dip(test.from_s, end_s, FINE_S, |span| series.backlog_mean(span)), 1),
-        Cell::known(series.backlog_mean(just_before), 1),
-        Cell::known(
-            model.as_ref().map(|m| m.mean_backlog(just_before.start_s, just_before.end_s)),
-            1,
-        ),
-        Cell::Number(at_burst::present(&run.from_burst).min_over(last), 0),
-        Cell::known(series.backlog.last().map(|(_, n)| *n), 0),
-        model.as_ref().map_or(Cell::Unknown, |m| Cell::Count(m.backlog(end_s) as u64)),
-        Cell::known(naive_end, 0),
-        reached(Some(realized - series.completions_per_s(before))),
-        reached(readings[1].1),
-        Cell::known(window.follow_up_hits.value(), 3),
-        run.stuck.map_or(Cell::Unknown, |stuck| Cell::text(if stuck { "yes" } else { "no" })),
-    ];
-    let sources = run.sources.clone();
-    Some(Row { key, cells, sources })
+impl<'a> CutRun<'a> {
+    fn of(
+        run: &'a ScoredRun,
+        runs: &[ScoredRun],
+        test: &'a CutTest,
+        configs: &'a Configs,
+    ) -> Option<Self> {
+        let lambda_ref_per_s = run.load?.lambda_ref_per_s;
+        run.measures.window.as_ref()?;
+        let window_s = test.slope_window_s;
+        let arrivals = run.from_burst.iter().filter(|a| window_s.holds(a.arrival_s)).count() as f64;
+        let realized_per_s = arrivals / window_s.length_s();
+        Some(Self {
+            run,
+            test,
+            configs,
+            arm: nearest(&test.arms, realized_per_s / lambda_ref_per_s)?,
+            lambda_ref_per_s,
+            realized_per_s,
+            model: plan_model::serve(run, configs).ok(),
+            uncut_per_s: uncut_control(run, runs).map(|c| c.completions_per_s(window_s)),
+        })
+    }
+
+    fn series(&self) -> &Series {
+        &self.run.measures.series
+    }
+
+    /// The evaluation window.
+    fn late(&self) -> Span {
+        self.run.measures.window_span
+    }
+
+    fn end_s(&self) -> f64 {
+        self.run.meta.duration_s
+    }
+
+    /// A rate in lambda_ref.
+    fn multiple(&self, per_s: f64) -> Option<f64> {
+        Some(per_s / self.lambda_ref_per_s)
+    }
+
+    /// Model F's backlog slope over `span`, sessions/s.
+    fn model_slope(&self, span: Span) -> Option<f64> {
+        let of_cell = self.configs.of_cell(&self.run.meta.cell);
+        let bin_s = of_cell.map_or(10.0, |(.., p)| p.bins.backlog_s);
+        Some(self.model.as_ref()?.backlog_slope_per_s(span.start_s, span.end_s, bin_s))
+    }
+
+    /// Model F's mean backlog over `span`, sessions.
+    fn model_backlog(&self, span: Span) -> Option<f64> {
+        Some(self.model.as_ref()?.mean_backlog(span.start_s, span.end_s))
+    }
+
+    /// Arrivals less the completions of the run that was not cut, sessions/s.
+    fn naive_slope(&self) -> Option<f64> {
+        self.uncut_per_s.map(|per_s| self.realized_per_s - per_s)
+    }
+
+    /// Completions just before the cut, sessions/s.
+    fn before_cut_per_s(&self) -> f64 {
+        let before = Span::new(self.test.from_s - BEFORE_S, self.test.from_s);
+        self.series().completions_per_s(before)
+    }
+
+    fn just_before(&self) -> Span {
+        Span::new(self.test.from_s - NEAR_S, self.test.from_s)
+    }
+
+    /// The bin from whose backlog a constant rate is followed.
+    fn reference(&self) -> Span {
+        let start_s = self.test.slope_window_s.start_s;
+        Span::new(start_s, start_s + NEAR_S)
+    }
+
+    /// The reading whose slope is closest, among those that the arm is compared with.
+    fn closest(&self) -> Cell {
+        let window = self.test.slope_window_s;
+        let mut readings =
+            vec![("MODEL F", self.model_slope(window)), ("NAIVE", self.naive_slope())];
+        if self.arm.quasi_static {
+            readings.push(("QUASI-STATIC", Some(self.realized_per_s - self.lambda_ref_per_s)));
+        }
+        let closest = self.series().backlog_slope_per_s(window).and_then(|slope| {
+            let off = |(word, x): (_, Option<f64>)| Some((word, (x? - slope).abs()));
+            let known: Option<Vec<(&str, f64)>> = readings.into_iter().map(off).collect();
+            known?.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))
+        });
+        closest.map_or(Cell::Unknown, |(word, _)| Cell::text(word))
+    }
+
+    /// When a backlog that changes at a constant rate from the reference on is down to n_b.
+    fn onset_at(&self, per_s: Option<f64>) -> Cell {
+        let onset = self.configs.of_cell(&self.run.meta.cell).and_then(|(cell, workload, _)| {
+            EntryModel::new(cell, workload).ok().map(|model| model.onset().population())
+        });
+        let from = self.series().backlog_mean(self.reference());
+        let (Some(per_s), Some(from), Some(onset)) = (per_s, from, onset) else {
+            return Cell::Unknown;
+        };
+        let at_s = (per_s < 0.0).then(|| self.reference().middle_s() + (onset - from) / per_s);
+        Cell::optional(at_s, 0)
+    }
+
+    /// How far the backlog dips after the cut, on bins of `bin_s`, %.
+    fn dip(&self, bin_s: f64, mean: impl Fn(Span) -> Option<f64>) -> Option<f64> {
+        dip(self.test.from_s, self.end_s(), bin_s, mean)
+    }
+}
+
+fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
+    vec![
+        run(),
+        source(),
+        Col::key("arm_name", "", |of| Cell::text(&of.arm.name)),
+        rate_multiple(),
+        seed(),
+        Col::known("realized_after_cut_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.realized_per_s)
+        }),
+        Col::known("slope_per_s", "sessions/s", 4, |of| {
+            of.series().backlog_slope_per_s(of.test.slope_window_s)
+        }),
+        Col::known("slope_model_per_s", "sessions/s", 4, |of| {
+            of.model_slope(of.test.slope_window_s)
+        }),
+        Col::known("slope_naive_per_s", "sessions/s", 4, |of| of.naive_slope()),
+        Col::number("slope_quasi_static_per_s", "sessions/s", 4, |of| {
+            of.realized_per_s - of.lambda_ref_per_s
+        }),
+        Col::new("closest", "", CutRun::closest),
+        Col::known("late_slope_per_s", "sessions/s", 4, |of| {
+            of.series().backlog_slope_per_s(of.late())
+        }),
+        Col::known("late_slope_model_per_s", "sessions/s", 4, |of| of.model_slope(of.late())),
+        Col::known("late_completions_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.window()?.completions_per_s)
+        }),
+        Col::known("late_completions_model_multiple", "lambda_ref", 3, |of| {
+            let (model, late) = (of.model.as_ref()?, of.late());
+            let completed = model.sessions_completed(late.start_s, late.end_s) as f64;
+            of.multiple(completed / late.length_s())
+        }),
+        Col::known("late_prompt_model_tokens", "tokens", 0, |of| {
+            let prompt =
+                |model| plan_model::mean_prompt_tokens(model, of.run, of.late(), of.configs);
+            of.model.as_ref().and_then(prompt)
+        }),
+        Col::known("before_cut_completions_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.before_cut_per_s())
+        }),
+        Col::known("uncut_completions_multiple", "lambda_ref", 3, |of| {
+            of.multiple(of.uncut_per_s?)
+        }),
+        Col::known("dip_pct", "%", 1, |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
+        Col::known("dip_model_pct", "%", 1, |of| of.dip(NEAR_S, |span| of.model_backlog(span))),
+        Col::known("dip_10s_pct", "%", 1, |of| {
+            of.dip(FINE_S, |span| of.series().backlog_mean(span))
+        }),
+        Col::known("backlog_before_cut_sessions", "sessions", 1, |of| {
+            of.series().backlog_mean(of.just_before())
+        }),
+        Col::known("backlog_before_cut_model_sessions", "sessions", 1, |of| {
+            of.model_backlog(of.just_before())
+        }),
+        Col::number("backlog_last_300s_least_sessions", "sessions", 0, |of| {
+            let last = Span::new(of.end_s() - NEAR_S, of.end_s());
+            at_burst::present(&of.run.from_burst).min_over(last)
+        }),
+        Col::known("backlog_end_sessions", "sessions", 0, |of| {
+            of.series().backlog.last().map(|(_, n)| *n)
+        }),
+        Col::new("backlog_end_model_sessions", "sessions", |of| {
+            let count = |model: &PlanRun| Cell::Count(model.backlog(of.end_s()) as u64);
+            of.model.as_ref().map_or(Cell::Unknown, count)
+        }),
+        Col::known("naive_backlog_end_sessions", "sessions", 0, |of| {
+            let from = of.naive_slope().zip(of.series().backlog_mean(of.reference()));
+            let after_s = of.end_s() - of.reference().middle_s();
+            from.map(|(slope, from)| from + slope * after_s)
+        }),
+        Col::new("onset_at_precut_rate_s", "s", |of| {
+            of.onset_at(Some(of.realized_per_s - of.before_cut_per_s()))
+        }),
+        Col::new("onset_at_naive_rate_s", "s", |of| of.onset_at(of.naive_slope())),
+        Col::known("follow_up_hit_fraction", "", 3, |of| of.window()?.follow_up_hits.value()),
+        Col::new("stuck", "", |of| Cell::yes_no(of.run.stuck)),
+    ]
+}
+
+/// The table, a row per run of the arm `cut`, by name of the arm. `test` gives windows and
+/// arms.
+pub fn table(runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Table {
+    let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == "cut").collect();
+    cut.sort_by_key(|run| (run.dir.parent().map(ToOwned::to_owned), run.meta.seed));
+    let mut rows: Vec<CutRun<'_>> =
+        cut.iter().filter_map(|run| CutRun::of(run, runs, test, configs)).collect();
+    rows.sort_by(|a, b| a.arm.name.cmp(&b.arm.name));
+    let title = "Arrivals cut inside the trap: backlog slopes against model F on the run's plan";
+    Table::of_runs("cut", title, &columns(), rows)
 }
 
 /// The arm whose rate is nearest.
@@ -168,10 +252,7 @@ fn nearest(arms: &[CutArm], multiple: f64) -> Option<&CutArm> {
 }
 
 /// The BURST run on the same seed and rate, which was not cut.
-fn uncut_control<'a>(
-    run: &ScoredRun,
-    runs: &'a [ScoredRun],
-) -> Option<&'a crate::measure::bins::Series> {
+fn uncut_control<'a>(run: &ScoredRun, runs: &'a [ScoredRun]) -> Option<&'a Series> {
     super::judged_for_the_paired_test(runs)
         .find(|r| {
             Arm::of(&r.meta.arm) == Some(Arm::Burst)
@@ -181,21 +262,6 @@ fn uncut_control<'a>(
                 && r.meta.source == run.meta.source
         })
         .map(|r| &r.measures.series)
-}
-
-fn model_slope(model: &PlanRun, span: Span, configs: &Configs, run: &ScoredRun) -> f64 {
-    let bin_s = configs.of_cell(&run.meta.cell).map_or(10.0, |(.., p)| p.bins.backlog_s);
-    model.backlog_slope_per_s(span.start_s, span.end_s, bin_s)
-}
-
-/// The reading whose slope is closest, among those that the arm is compared with.
-fn closest(slope: Option<f64>, readings: &[(&str, Option<f64>); 3], arm: &CutArm) -> Cell {
-    let count = if arm.quasi_static { 3 } else { 2 };
-    let Some(slope) = slope else { return Cell::Unknown };
-    let known: Option<Vec<(&str, f64)>> =
-        readings[..count].iter().map(|(word, x)| x.map(|x| (*word, (x - slope).abs()))).collect();
-    let least = known.and_then(|all| all.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)));
-    least.map_or(Cell::Unknown, |(word, _)| Cell::text(word))
 }
 
 /// How far the backlog dips after the cut below its level in the bin before it, on bins of

@@ -1,40 +1,39 @@
 //! The first alarm of the detector on hits in each run of the mechanism checks (App. E.5).
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::measure::alarm::Alarm;
 
-use super::{Cell, Column, Row, Table, open_run};
+use super::about_run::with_identity;
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::new("first_alarm_after_burst_s", "s"),
-    Column::new("gate_waiting_at_alarm_sessions", "sessions"),
-    Column::new("lowest_60s_follow_up_hit", ""),
-    Column::new("alarm_length_s", "s"),
-    Column::new("above_08_again_after_s", "s"),
-];
+/// A run and its first alarm from the burst on.
+type Watched<'a> = (&'a VerdictRun, Option<&'a Alarm>);
 
 /// The table; empty for a verdict on another kind of test. A run without an alarm from the
 /// burst on, or whose alarm lasts, has no time for it.
 pub fn table(verdict: &Verdict) -> Table {
-    Table {
-        name: "detector".into(),
-        title: "The detector's first alarm after the burst, over rolling windows of 60 s".into(),
-        columns: open_run::columns(COLUMNS),
-        rows: verdict.subjects().filter_map(row).collect(),
-    }
-}
-
-fn row(run: &VerdictRun) -> Option<Row> {
-    let Extra::Mechanism { first_alarm, .. } = &run.extra else { return None };
-    let found = match first_alarm {
-        Some(alarm) => vec![
-            Cell::Number(alarm.at_s - run.burst_start_s, 0),
-            Cell::optional(alarm.held_at_gate, 0),
-            Cell::known(alarm.lowest, 3),
-            Cell::optional(alarm.ends_s.map(|t| t - alarm.at_s), 0),
-            Cell::optional(alarm.back_s.map(|t| t - alarm.at_s), 0),
-        ],
-        None => vec![Cell::Empty; COLUMNS.len()],
-    };
-    Some(open_run::row(run, found))
+    let columns: Vec<Col<Watched<'_>>> = with_identity(&[
+        Col::optional("first_alarm_after_burst_s", "s", 0, |(run, alarm)| {
+            alarm.map(|alarm| alarm.at_s - run.burst_start_s)
+        }),
+        Col::optional("gate_waiting_at_alarm_sessions", "sessions", 0, |(_, alarm)| {
+            alarm.and_then(|alarm| alarm.held_at_gate)
+        }),
+        Col::new("lowest_60s_follow_up_hit", "", |(_, alarm)| {
+            alarm.map_or(Cell::Empty, |alarm| Cell::known(alarm.lowest, 3))
+        }),
+        Col::optional("alarm_length_s", "s", 0, |(_, alarm)| {
+            alarm.and_then(|alarm| Some(alarm.ends_s? - alarm.at_s))
+        }),
+        Col::optional("above_08_again_after_s", "s", 0, |(_, alarm)| {
+            alarm.and_then(|alarm| Some(alarm.back_s? - alarm.at_s))
+        }),
+    ]);
+    let title = "The detector's first alarm after the burst, over rolling windows of 60 s";
+    let rows = verdict.subjects().filter_map(|run| match &run.extra {
+        Extra::Mechanism { first_alarm, .. } => Some((run, first_alarm.as_ref())),
+        _ => None,
+    });
+    Table::of_runs("detector", title, &columns, rows)
 }

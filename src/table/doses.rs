@@ -1,66 +1,61 @@
 //! How many runs of each dose ended how, in the tests of endpoints (BASIN-1, BASIN-2,
 //! TOOLSLOW, SHED; App. E.6).
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::endpoint::Endpoint;
 use crate::setup::registration::Test;
 use crate::setup::registration::test::{EndpointTest, Expected, ExpectedDose};
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("registration", ""),
-    Column::key("source", ""),
-    Column::key("dose", "see unit"),
-    Column::key("unit", ""),
-    Column::new("expect", ""),
-    Column::new("runs", "runs"),
-    Column::new("good", "runs"),
-    Column::new("stuck", "runs"),
-];
+/// A dose of a test, and the runs that count for it.
+struct Dose<'a> {
+    verdict: &'a Verdict,
+    test: &'a EndpointTest,
+    dose: &'a ExpectedDose,
+    runs: Vec<&'a VerdictRun>,
+}
 
-/// The table: a row per dose of each test of endpoints, over the runs that count for it.
-pub fn table(verdicts: &[Verdict]) -> Table {
-    let mut rows = Vec::new();
-    for verdict in verdicts {
-        if let Test::Endpoints(test) = &verdict.registration.registration.test {
-            rows.extend(test.doses.iter().map(|dose| row(verdict, test, dose)));
-        }
+impl Dose<'_> {
+    fn registration(&self) -> &str {
+        &self.verdict.registration.registration.name
     }
-    Table {
-        name: "doses".into(),
-        title: "How the runs of each dose ended".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
+
+    /// How many of its runs ended so.
+    fn ended(&self, end: Endpoint) -> Cell {
+        let found = self.runs.iter().filter_map(|run| Endpoint::of(run.labelled.as_ref()?));
+        Cell::Count(found.filter(|found| *found == end).count() as u64)
     }
 }
 
-fn row(verdict: &Verdict, test: &EndpointTest, dose: &ExpectedDose) -> Row {
-    let name = &verdict.registration.registration.name;
-    let runs: Vec<&VerdictRun> =
-        verdict.subjects().filter(|run| run.treatment.is(test.dose, dose.dose)).collect();
-    let ended = |end: Endpoint| {
-        let is = |run: &&&VerdictRun| {
-            run.labelled.as_ref().and_then(Endpoint::of).is_some_and(|found| found == end)
-        };
-        Cell::Count(runs.iter().filter(is).count() as u64)
-    };
-    Row {
-        key: format!("{name}/{}", dose.dose),
-        cells: vec![
-            Cell::text(name),
-            Cell::text(&verdict.sources),
-            Cell::Number(dose.dose, 0),
-            Cell::text(test.dose.words().1),
-            match dose.expect {
-                Some(Expected::Stuck) => Cell::text(Endpoint::Stuck.word()),
-                Some(Expected::Good) => Cell::text(Endpoint::Good.word()),
-                None => Cell::Empty,
-            },
-            Cell::Count(runs.len() as u64),
-            ended(Endpoint::Good),
-            ended(Endpoint::Stuck),
-        ],
-        sources: runs.iter().flat_map(|run| run.sources.clone()).collect(),
-    }
+/// The table: a row per dose of each test of endpoints, over the runs that count for it.
+pub fn table(verdicts: &[Verdict]) -> Table {
+    let columns: &[Col<Dose<'_>>] = &[
+        Col::key("registration", "", |of| Cell::text(of.registration())),
+        Col::key("source", "", |of| Cell::text(&of.verdict.sources)),
+        Col::key("dose", "see unit", |of| Cell::Number(of.dose.dose, 0)),
+        Col::key("unit", "", |of| Cell::text(of.test.dose.words().1)),
+        Col::new("expect", "", |of| match of.dose.expect {
+            Some(Expected::Stuck) => Cell::text(Endpoint::Stuck.word()),
+            Some(Expected::Good) => Cell::text(Endpoint::Good.word()),
+            None => Cell::Empty,
+        }),
+        Col::count("runs", "runs", |of| of.runs.len() as u64),
+        Col::new("good", "runs", |of| of.ended(Endpoint::Good)),
+        Col::new("stuck", "runs", |of| of.ended(Endpoint::Stuck)),
+    ];
+    let tests = verdicts.iter().filter_map(|verdict| {
+        let Test::Endpoints(test) = &verdict.registration.registration.test else { return None };
+        Some((verdict, test))
+    });
+    let rows = tests.flat_map(|(verdict, test)| {
+        test.doses.iter().map(move |dose| {
+            let is_of_dose = |run: &&VerdictRun| run.treatment.is(test.dose, dose.dose);
+            Dose { verdict, test, dose, runs: verdict.subjects().filter(is_of_dose).collect() }
+        })
+    });
+    Table::of("doses", "How the runs of each dose ended", columns, rows, |of| {
+        let sources = of.runs.iter().flat_map(|run| run.sources.clone()).collect();
+        (format!("{}/{}", of.registration(), of.dose.dose), sources)
+    })
 }

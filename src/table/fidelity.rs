@@ -3,61 +3,41 @@
 use crate::run::SourceFile;
 use crate::sim::fidelity::Row as Computed;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("row", ""),
-    Column::key("source", ""),
-    Column::key("what", ""),
-    Column::key("place", ""),
-    Column::key("published", ""),
-    Column::new("ours", ""),
-    Column::new("ours_greatest", ""),
-    Column::new("band_low", ""),
-    Column::new("band_high", ""),
-    Column::new("verdict", ""),
-    Column::new("runs", "runs"),
-    Column::new("runs_without_value", "runs"),
-    Column::new("least_run", ""),
-    Column::new("greatest_run", ""),
+const COLUMNS: &[Col<Computed>] = &[
+    Col::key("row", "", |row| Cell::text(&row.id)),
+    Col::key("source", "", |_| Cell::text("simulator")),
+    Col::key("what", "", |row| Cell::text(&row.what)),
+    Col::key("place", "", |row| Cell::text(&row.place)),
+    Col::key("published", "", |row| Cell::text(&row.published)),
+    Col::new("ours", "", |row| row.ours.first().map_or(Cell::Unknown, |x| number(row, *x))),
+    Col::new("ours_greatest", "", |row| row.ours.get(1).map_or(Cell::Empty, |x| number(row, *x))),
+    Col::new("band_low", "", |row| number(row, row.band.low)),
+    Col::new("band_high", "", |row| number(row, row.band.high)),
+    Col::new("verdict", "", |row| {
+        Cell::text(match (row.inside, row.known_to_miss) {
+            (true, _) => "inside",
+            (false, true) => "outside, as known",
+            (false, false) => "outside",
+        })
+    }),
+    Col::count("runs", "runs", |row| row.runs as u64),
+    Col::count("runs_without_value", "runs", |row| row.without_value as u64),
+    Col::new("least_run", "", |row| row.spread.map_or(Cell::Empty, |s| number(row, s.0))),
+    Col::new("greatest_run", "", |row| row.spread.map_or(Cell::Empty, |s| number(row, s.1))),
 ];
 
 /// The table, a row per published value; `sources` are the files that the runs were made
 /// from.
 pub fn table(rows: &[Computed], sources: &[SourceFile]) -> Table {
-    Table {
-        name: "fidelity".into(),
-        title: "The simulator against its published values".into(),
-        columns: COLUMNS.to_vec(),
-        rows: rows.iter().map(|computed| row(computed, sources)).collect(),
-    }
+    let title = "The simulator against its published values";
+    Table::of("fidelity", title, COLUMNS, rows, |row| (row.id.clone(), sources.to_vec()))
 }
 
-fn row(row: &Computed, sources: &[SourceFile]) -> Row {
-    let number = |x: f64| Cell::Number(x, digits(row.band.high));
-    let spread = |pick: fn((f64, f64)) -> f64| row.spread.map_or(Cell::Empty, |s| number(pick(s)));
-    let verdict = match (row.inside, row.known_to_miss) {
-        (true, _) => "inside",
-        (false, true) => "outside, as known",
-        (false, false) => "outside",
-    };
-    let cells = vec![
-        Cell::text(&row.id),
-        Cell::text("simulator"),
-        Cell::text(&row.what),
-        Cell::text(&row.place),
-        Cell::text(&row.published),
-        row.ours.first().map_or(Cell::Unknown, |x| number(*x)),
-        row.ours.get(1).map_or(Cell::Empty, |x| number(*x)),
-        number(row.band.low),
-        number(row.band.high),
-        Cell::text(verdict),
-        Cell::Count(row.runs as u64),
-        Cell::Count(row.without_value as u64),
-        spread(|s| s.0),
-        spread(|s| s.1),
-    ];
-    Row { key: row.id.clone(), cells, sources: sources.to_vec() }
+/// With the digits that its band takes.
+fn number(row: &Computed, x: f64) -> Cell {
+    Cell::Number(x, digits(row.band.high))
 }
 
 /// Digits that show a value of this size to about four places.

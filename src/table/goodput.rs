@@ -1,26 +1,21 @@
 //! Goodput lost against NOBURST of the same plan (D2, App. D).
 
-use crate::analysis::verdict::Verdict;
+use crate::judged::verdict::{Verdict, VerdictRun};
 
-use super::{Cell, Column, Table, open_run};
+use super::about_run::with_identity;
+use super::{Col, Table};
 
-const COLUMNS: &[Column] =
-    &[Column::new("lost_after_burst", ""), Column::new("lost_in_window", "")];
+const COLUMNS: &[Col<VerdictRun>] = &[
+    Col::known("lost_after_burst", "", 4, |run| run.goodput_lost[0]),
+    Col::known("lost_in_window", "", 4, |run| run.goodput_lost[1]),
+];
 
 /// The table: a row per run that has a control.
 pub fn table(verdict: &Verdict) -> Table {
-    let rows = verdict
-        .runs
-        .iter()
-        .filter(|run| run.role == "subject" && run.goodput_lost != [None, None])
-        .map(|run| open_run::row(run, run.goodput_lost.map(|lost| Cell::known(lost, 4)).to_vec()))
-        .collect();
-    Table {
-        name: "goodput".into(),
-        title:
-            "Share of NOBURST's goodput that is lost, in the hour after the burst and in the window"
-                .into(),
-        columns: open_run::columns(COLUMNS),
-        rows,
-    }
+    let title =
+        "Share of NOBURST's goodput that is lost, in the hour after the burst and in the window";
+    let with_control =
+        |run: &&VerdictRun| run.role == "subject" && run.goodput_lost != [None, None];
+    let rows = verdict.runs.iter().filter(with_control);
+    Table::of_runs("goodput", title, &with_identity(COLUMNS), rows)
 }

@@ -1,6 +1,6 @@
 //! A cell's measured closed-population curve: completions by population, from its closed runs.
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::closed_curve::{by_population, mean};
 use crate::model::rescue::gate_drain_s;
 

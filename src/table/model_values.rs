@@ -1,17 +1,18 @@
 //! Every published model value beside ours: `paper/published/model_values.json`, answered.
 //!
-//! A row asks for a quantity of a cell at a rate, in words. The words are bound to a
-//! computation by kind of quantity (`model_values/*.rs`), never by row: no row is answered
-//! from its own published value. What cannot be computed says why.
+//! A row names its quantity, cells and loads in typed fields; the quantity is a function of
+//! the [registry](self::quantities). No row is answered from its own published value. What
+//! cannot be computed says why.
 
-mod asymptotics;
-mod entry;
-mod fluid;
-mod layers;
-mod onset;
+mod ask;
+pub(super) mod curve;
+pub(super) mod fluid;
+pub(super) mod layers;
+pub(super) mod onset;
 mod printed;
-mod question;
-mod sessions;
+mod registry;
+pub(super) mod sessions;
+pub(super) mod trap;
 
 use std::collections::BTreeMap;
 
@@ -21,13 +22,13 @@ use super::{Cell, Column, Row, Table};
 use crate::model::{ModelError, Theory};
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
-pub use layers::{gap_over_turnover, registered_rescue, released, token_ratio};
+pub use ask::{Ask, Asks, Point, Take, Undetermined};
+pub use layers::{gap_over_turnover, token_ratio};
 pub use printed::{Printed, PrintedError};
-pub use question::Unanswered;
-use question::{Answer, Question, Subject};
+pub use registry::{Answer, At, Cut, Load, Quantity, Settings, Unanswered, Value, quantities};
 
 /// A published value, as the file states it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedValue {
     /// Its identifier.
@@ -35,9 +36,9 @@ pub struct PublishedValue {
     /// Its place in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// What it is.
+    /// What it is, in words.
     pub quantity: String,
-    /// Of which cell, at which rate.
+    /// Of which cell, at which rate, in words.
     pub cell: String,
     /// The printed number.
     pub published: f64,
@@ -45,12 +46,19 @@ pub struct PublishedValue {
     pub tolerance: Option<f64>,
     /// What it rests on: the text alone, an inferred definition, a fitted constant.
     pub basis: String,
+    /// What computes it, or why nothing does.
+    pub asks: Asks,
+}
+
+impl PublishedValue {
     /// Whether the text suffices to compute it.
-    pub computable: bool,
+    pub fn computable(&self) -> bool {
+        matches!(self.asks, Asks::For(_))
+    }
 }
 
 /// A published value with ours.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Compared {
     /// The published value.
     pub published: PublishedValue,
@@ -97,7 +105,7 @@ pub struct Unsolved {
 /// Reads the file of published values.
 ///
 /// # Errors
-/// Not JSON, or a row with missing or unknown fields.
+/// Not JSON, a row with missing or unknown fields, or a quantity that is not in the registry.
 pub fn parse(json: &str) -> Result<Vec<PublishedValue>, serde_json::Error> {
     serde_json::from_str(json)
 }
@@ -108,24 +116,11 @@ pub fn compare(
     theories: &BTreeMap<String, Theory>,
     printed: &Printed,
 ) -> Vec<Compared> {
-    let mut asked: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    published
-        .iter()
-        .map(|value| {
-            let times = asked.entry((&value.quantity, &value.cell)).or_insert(0);
-            let occurrence = *times;
-            *times += 1;
-            let ours = if value.computable {
-                Subject::parse(&value.cell).and_then(|subject| {
-                    let quantity = value.quantity.as_str();
-                    answer(&Question { quantity, subject, occurrence, theories, printed })
-                })
-            } else {
-                Err(why_not(value))
-            };
-            Compared { published: value.clone(), ours }
-        })
-        .collect()
+    let answered = |value: &PublishedValue| Compared {
+        published: value.clone(),
+        ours: value.asks.answer(theories, printed),
+    };
+    published.iter().map(answered).collect()
 }
 
 /// Every cell of a configuration, solved.
@@ -143,34 +138,6 @@ pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unsolved> {
         }
     }
     Ok(theories)
-}
-
-fn answer(question: &Question) -> Answer {
-    let groups: [fn(&Question) -> Option<Answer>; 7] = [
-        printed::answer,
-        sessions::answer,
-        onset::answer,
-        asymptotics::answer,
-        fluid::answer,
-        entry::answer,
-        layers::answer,
-    ];
-    groups.iter().find_map(|group| group(question)).unwrap_or_else(|| {
-        Err(Unanswered::new(format!("no computation is bound to \"{}\"", question.quantity)))
-    })
-}
-
-/// Why a row that the text does not determine has no value of ours.
-fn why_not(value: &PublishedValue) -> Unanswered {
-    let per_seed = ["plan-driven", "model F s", "pred2"];
-    let reason = if per_seed.iter().any(|part| value.quantity.contains(part)) {
-        "depends on the client's plan of each seed, which the text does not give"
-    } else if value.quantity.contains("with H1") {
-        "how layer H4 takes layer H1 is not defined in the text"
-    } else {
-        "rests on a frozen file whose inputs the text does not give"
-    };
-    Unanswered::new(reason)
 }
 
 const COLUMNS: &[Column] = &[
@@ -227,7 +194,7 @@ pub fn table(rows: &[Compared]) -> Table {
 pub fn summary(rows: &[Compared]) -> Table {
     let mut bases: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for row in rows {
-        let basis = if row.published.computable {
+        let basis = if row.published.computable() {
             row.published.basis.as_str()
         } else {
             "not computable from the text"

@@ -1,86 +1,73 @@
 //! The paired test: a row per rate and seed, with the rate's verdict (Tables 1, 7).
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
-use crate::rule::State;
+use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::rule::{PairedVerdict, SeedOutcome, State};
 use crate::run::SourceFile;
+use crate::setup::Registration;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("registration", ""),
-    Column::key("status", ""),
-    Column::key("source", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
-    Column::new("burst", ""),
-    Column::new("noburst", ""),
-    Column::new("capped", ""),
-    Column::new("all_three_met", ""),
-    Column::new("rate_verdict", ""),
-    Column::new("seeds_met", "seeds"),
-    Column::new("seeds_judged", "seeds"),
-    Column::new("decisive", ""),
-];
+/// A seed of a rate.
+struct Seed<'a> {
+    verdict: &'a Verdict,
+    rate: &'a PairedVerdict,
+    seed: &'a SeedOutcome,
+}
 
 /// The table of the paired test's verdicts.
 pub fn table(verdicts: &[Verdict]) -> Table {
-    Table {
-        name: "paired".into(),
-        title: "Paired test: states per seed and the verdict per rate".into(),
-        columns: COLUMNS.to_vec(),
-        rows: verdicts.iter().flat_map(rows).collect(),
+    let columns: &[Col<Seed<'_>>] = &[
+        Col::key("cell", "", |of| Cell::text(&of.registration().cell)),
+        Col::key("registration", "", |of| Cell::text(&of.registration().name)),
+        Col::key("status", "", |of| Cell::text(of.registration().status.word())),
+        Col::key("source", "", |of| Cell::text(&of.verdict.sources)),
+        Col::key("rate_multiple", "lambda_ref", |of| Cell::Number(of.rate.multiple, 2)),
+        Col::key("seed", "", |of| Cell::Count(of.seed.seed)),
+        Col::new("burst", "", |of| state(of.seed.states[0])),
+        Col::new("noburst", "", |of| state(of.seed.states[1])),
+        Col::new("capped", "", |of| state(of.seed.states[2])),
+        Col::new("all_three_met", "", |of| Cell::yes_no(of.seed.met)),
+        Col::new("rate_verdict", "", |of| Cell::text(of.rate.verdict.words())),
+        Col::count("seeds_met", "seeds", |of| of.rate.met),
+        Col::count("seeds_judged", "seeds", |of| of.rate.judged),
+        Col::new("decisive", "", |of| Cell::yes_no(Some(of.verdict.decisive))),
+    ];
+    let rates = verdicts.iter().flat_map(|v| v.rates.iter().map(move |rate| (v, rate)));
+    let seeds = rates.flat_map(|(verdict, rate)| {
+        rate.seeds.iter().map(move |seed| Seed { verdict, rate, seed })
+    });
+    let title = "Paired test: states per seed and the verdict per rate";
+    Table::of("paired", title, columns, seeds, |of| (of.key(), of.sources()))
+}
+
+fn state(state: Option<State>) -> Cell {
+    Cell::text(state.map_or("missing", State::word))
+}
+
+impl Seed<'_> {
+    fn registration(&self) -> &Registration {
+        &self.verdict.registration.registration
     }
-}
 
-fn rows(verdict: &Verdict) -> Vec<Row> {
-    let registration = &verdict.registration.registration;
-    // The published rule may stand for several cells.
-    let rule = match verdict.registration.is_published() {
-        true => &registration.cell,
-        false => &registration.name,
-    };
-    let state =
-        |state: &Option<State>| state.map_or(Cell::text("missing"), |s| Cell::text(s.word()));
-    verdict
-        .rates
-        .iter()
-        .flat_map(|rate| rate.seeds.iter().map(move |seed| (rate, seed)))
-        .map(|(rate, seed)| Row {
-            key: format!("{rule}/{:.2}/{}", rate.multiple, seed.seed),
-            cells: vec![
-                Cell::text(&registration.cell),
-                Cell::text(&registration.name),
-                Cell::text(registration.status.word()),
-                Cell::text(&verdict.sources),
-                Cell::Number(rate.multiple, 2),
-                Cell::Count(seed.seed),
-                state(&seed.states[0]),
-                state(&seed.states[1]),
-                state(&seed.states[2]),
-                match seed.met {
-                    Some(true) => Cell::text("yes"),
-                    Some(false) => Cell::text("no"),
-                    None => Cell::Unknown,
-                },
-                Cell::text(rate.verdict.words()),
-                Cell::Count(rate.met),
-                Cell::Count(rate.judged),
-                Cell::text(if verdict.decisive { "yes" } else { "no" }),
-            ],
-            sources: sources(verdict, rate.multiple, seed.seed),
-        })
-        .collect()
-}
+    fn key(&self) -> String {
+        // The published rule may stand for several cells.
+        let rule = match self.verdict.registration.is_published() {
+            true => &self.registration().cell,
+            false => &self.registration().name,
+        };
+        format!("{rule}/{:.2}/{}", self.rate.multiple, self.seed.seed)
+    }
 
-/// The files of the runs that the verdict counts in one seed of a rate.
-fn sources(verdict: &Verdict, multiple: f64, seed: u64) -> Vec<SourceFile> {
-    let at_rate =
-        |run: &&VerdictRun| run.meta.rate.multiple.is_some_and(|m| (m - multiple).abs() < 1e-6);
-    verdict
-        .subjects()
-        .filter(|run| run.meta.seed == seed)
-        .filter(at_rate)
-        .flat_map(|run| run.sources.clone())
-        .collect()
+    /// The files of the runs that the verdict counts in it.
+    fn sources(&self) -> Vec<SourceFile> {
+        let at_rate = |run: &&VerdictRun| {
+            run.meta.rate.multiple.is_some_and(|m| (m - self.rate.multiple).abs() < 1e-6)
+        };
+        self.verdict
+            .subjects()
+            .filter(|run| run.meta.seed == self.seed.seed)
+            .filter(at_rate)
+            .flat_map(|run| run.sources.clone())
+            .collect()
+    }
 }

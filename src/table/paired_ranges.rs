@@ -2,28 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::measure::WindowMeasures;
 use crate::rule::{Arm, State};
 
-use super::{Cell, Column, Row, Table};
-
-const COLUMNS: &[Column] = &[
-    Column::key("cell", ""),
-    Column::key("source", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("arm", ""),
-    Column::new("seeds", ""),
-    Column::new("states", ""),
-    Column::new("hit_fraction_least", ""),
-    Column::new("hit_fraction_most", ""),
-    Column::new("uncached_over_all_miss_least", ""),
-    Column::new("uncached_over_all_miss_most", ""),
-    Column::new("backlog_least_sessions", "sessions"),
-    Column::new("backlog_most_sessions", "sessions"),
-    Column::new("backlog_slope_least_per_s", "sessions/s"),
-    Column::new("backlog_slope_most_per_s", "sessions/s"),
-];
+use super::about_run::token_rate_ratio;
+use super::{Cell, Col, Table};
 
 /// Runs that belong together: a cell, a source, a rate and an arm.
 pub type Group<'a> = ((String, &'static str, u64, Arm), Vec<&'a ScoredRun>);
@@ -45,53 +29,80 @@ pub fn groups(runs: &[ScoredRun]) -> Vec<Group<'_>> {
     groups.into_iter().collect()
 }
 
-/// The table.
-pub fn table(runs: &[ScoredRun]) -> Table {
-    Table {
-        name: "paired_ranges".into(),
-        title: "Paired test: states per seed, and ranges over seeds in the window".into(),
-        columns: COLUMNS.to_vec(),
-        rows: groups(runs).iter().map(row).collect(),
-    }
+fn columns<'a>() -> Vec<Col<Group<'a>>> {
+    vec![
+        Col::key("cell", "", |((cell, ..), _)| Cell::text(cell)),
+        Col::key("source", "", |((_, source, ..), _)| Cell::text(*source)),
+        Col::key("rate_multiple", "lambda_ref", |((.., rate, _), _)| {
+            Cell::Number(multiple(*rate), 2)
+        }),
+        Col::key("arm", "", |((.., arm), _)| Cell::text(arm.word())),
+        Col::new("seeds", "", |(_, runs)| {
+            let seeds: Vec<String> = runs.iter().map(|r| r.meta.seed.to_string()).collect();
+            Cell::text(seeds.join(" "))
+        }),
+        Col::new("states", "", |(_, runs)| {
+            let letters: Vec<&str> =
+                runs.iter().filter_map(|r| Some(letter(r.state.as_ref()?.state))).collect();
+            Cell::text(letters.join(" "))
+        }),
+        Col::known("hit_fraction_least", "", 3, |of| least(of, |_, w| w.hits.value())),
+        Col::known("hit_fraction_most", "", 3, |of| most(of, |_, w| w.hits.value())),
+        Col::known("uncached_over_all_miss_least", "", 3, |of| {
+            least(of, |run, _| token_rate_ratio(run))
+        }),
+        Col::known("uncached_over_all_miss_most", "", 3, |of| {
+            most(of, |run, _| token_rate_ratio(run))
+        }),
+        Col::known("backlog_least_sessions", "sessions", 1, |of| {
+            least(of, |_, w| Some(w.backlog_mean))
+        }),
+        Col::known("backlog_most_sessions", "sessions", 1, |of| {
+            most(of, |_, w| Some(w.backlog_mean))
+        }),
+        Col::known("backlog_slope_least_per_s", "sessions/s", 4, |of| {
+            least(of, |_, w| w.backlog_slope_per_s)
+        }),
+        Col::known("backlog_slope_most_per_s", "sessions/s", 4, |of| {
+            most(of, |_, w| w.backlog_slope_per_s)
+        }),
+    ]
 }
 
-fn row(((cell, source, rate, arm), runs): &Group<'_>) -> Row {
-    let rate = *rate as f64 / 1e6;
-    let seeds: Vec<String> = runs.iter().map(|r| r.meta.seed.to_string()).collect();
-    let letters: Vec<&str> =
-        runs.iter().filter_map(|r| r.state.as_ref().map(|s| letter(s.state))).collect();
-    let mut cells = vec![
-        Cell::text(cell),
-        Cell::text(*source),
-        Cell::Number(rate, 2),
-        Cell::text(arm.word()),
-        Cell::text(seeds.join(" ")),
-        Cell::text(letters.join(" ")),
-    ];
-    let over = |of: &dyn Fn(&ScoredRun, &WindowMeasures) -> Option<f64>, digits| {
-        let values: Option<Vec<f64>> =
-            runs.iter().map(|run| run.measures.window.as_ref().and_then(|w| of(run, w))).collect();
-        let range = |pick: fn(f64, f64) -> f64| {
-            // One unknown seed leaves the range unknown: it might lie outside.
-            Cell::known(values.as_ref().and_then(|v| v.iter().copied().reduce(pick)), digits)
-        };
-        [range(f64::min), range(f64::max)]
-    };
-    cells.extend(over(&|_, w| w.hits.value(), 3));
-    cells.extend(over(
-        &|run, w| {
-            let all_miss = run.load?.all_miss_tokens_per_s;
-            w.uncached_tokens_per_s.map(|rate| rate / all_miss).filter(|r| r.is_finite())
+/// The table.
+pub fn table(runs: &[ScoredRun]) -> Table {
+    let title = "Paired test: states per seed, and ranges over seeds in the window";
+    Table::of(
+        "paired_ranges",
+        title,
+        &columns(),
+        groups(runs),
+        |((cell, source, rate, arm), runs)| {
+            let sources = runs.iter().flat_map(|run| run.sources.clone()).collect();
+            (format!("{cell}/{source}/{:.2}/{}", multiple(*rate), arm.word()), sources)
         },
-        3,
-    ));
-    cells.extend(over(&|_, w| Some(w.backlog_mean), 1));
-    cells.extend(over(&|_, w| w.backlog_slope_per_s, 4));
-    Row {
-        key: format!("{cell}/{source}/{rate:.2}/{}", arm.word()),
-        cells,
-        sources: runs.iter().flat_map(|run| run.sources.clone()).collect(),
-    }
+    )
+}
+
+/// The multiple of lambda_ref that a group's key stands for.
+fn multiple(rate: u64) -> f64 {
+    rate as f64 / 1e6
+}
+
+type Measured = fn(&ScoredRun, &WindowMeasures) -> Option<f64>;
+
+fn least(group: &Group<'_>, of: Measured) -> Option<f64> {
+    over_seeds(group, of, f64::min)
+}
+
+fn most(group: &Group<'_>, of: Measured) -> Option<f64> {
+    over_seeds(group, of, f64::max)
+}
+
+/// The end of a range over seeds. One unknown seed leaves it unknown: it might lie outside.
+fn over_seeds((_, runs): &Group<'_>, of: Measured, pick: fn(f64, f64) -> f64) -> Option<f64> {
+    let each = runs.iter().map(|run| of(run, run.measures.window.as_ref()?));
+    each.collect::<Option<Vec<f64>>>()?.into_iter().reduce(pick)
 }
 
 /// A state as Table 7 abbreviates it.

@@ -1,58 +1,82 @@
 //! How long each trap lasted (D5, App. D): runs with a trigger, and beside them the runs from
 //! empty, whose trigger is their start.
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
-use crate::rule::persistence::life;
+use crate::judged::statistics::RunStatistics;
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::rule::persistence::{TrapLife, life};
 use crate::setup::registration::after::PersistenceTest;
 
-use super::{Cell, Column, Table, open_run, stuck, trigger};
+use super::about_run::{AboutRun, with_identity};
+use super::{Cell, Col, Table, stuck, trigger};
 
-const COLUMNS: &[Column] = &[
-    Column::new("label", ""),
-    Column::new("stuck", ""),
-    Column::new("trigger_gone", ""),
-    Column::new("onset_s", "s"),
-    Column::new("trapped_s", "s"),
-    Column::new("trapped_since_window_start_s", "s"),
-    Column::new("escapes", ""),
-    Column::new("escaped_s", "s"),
-    Column::new("highest_hit_after_onset", ""),
-    Column::new("last_hit_s", "s"),
-    Column::new("last_hit_after_trigger_s", "s"),
-];
+/// A run and its trap.
+struct Trap<'a> {
+    stuck: Cell,
+    trigger_gone: Cell,
+    life: TrapLife,
+    /// The length of the rule's window, s.
+    window_s: f64,
+    run: &'a VerdictRun,
+}
+
+impl AboutRun for Trap<'_> {
+    fn run(&self) -> &RunStatistics {
+        self.run
+    }
+}
+
+impl Trap<'_> {
+    /// How long it lasted, s; `None` without one.
+    fn lasted_s(&self) -> Option<f64> {
+        self.life.onset_s.map(|_| self.life.trapped_s)
+    }
+
+    /// When a follow-up last hit, s.
+    fn last_hit_s(&self) -> Option<f64> {
+        let bins = &self.run.measures.series.follow_up_hits;
+        bins.iter().rev().find(|(_, share)| share.hits > 0).map(|(t, _)| *t)
+    }
+}
+
+fn columns<'a>() -> Vec<Col<Trap<'a>>> {
+    with_identity(&[
+        Col::new("label", "", |trap: &Trap<'a>| {
+            trap.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))
+        }),
+        Col::new("stuck", "", |trap| trap.stuck.clone()),
+        Col::new("trigger_gone", "", |trap| trap.trigger_gone.clone()),
+        Col::optional("onset_s", "s", 0, |trap| trap.life.onset_s),
+        Col::optional("trapped_s", "s", 0, |trap| trap.lasted_s()),
+        Col::optional("trapped_since_window_start_s", "s", 0, |trap| {
+            trap.lasted_s().map(|s| s + trap.window_s)
+        }),
+        Col::count("escapes", "", |trap| u64::from(trap.life.escape_s.is_some())),
+        Col::optional("escaped_s", "s", 0, |trap| trap.life.escape_s),
+        Col::optional("highest_hit_after_onset", "", 3, |trap| trap.life.highest),
+        Col::optional("last_hit_s", "s", 0, |trap| trap.last_hit_s()),
+        Col::optional("last_hit_after_trigger_s", "s", 0, |trap| {
+            let from_empty = trap.run.meta.arm == "e0b";
+            let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
+            trap.last_hit_s().map(|t| t - began_s)
+        }),
+    ])
+}
 
 /// The table: a row per run with a trigger or from empty. `verdicts` are those of all tests:
 /// the trigger's say whether it had left.
 pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) -> Table {
     let stuck_below = verdict.registration.registration.rule.stuck_follow_up_hit_below;
-    let row = |run: &VerdictRun| {
+    let rows = verdict.runs.iter().filter(|run| !run.role.is_empty()).filter_map(|run| {
         let Extra::Rolling(windows) = &run.extra else { return None };
-        let life = life(windows, rule);
-        let from_empty = run.meta.arm == "e0b";
-        let last_hit_s = run.measures.series.follow_up_hits.iter().rev().find(|(_, s)| s.hits > 0);
-        let began_s = if from_empty { 0.0 } else { run.burst_start_s };
-        let since = last_hit_s.map(|(t, _)| t - began_s);
-        let trapped_s = life.onset_s.map(|_| life.trapped_s);
-        let found = vec![
-            run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label)),
-            stuck(&run.measures, stuck_below),
-            trigger::of_run(verdicts, run).map_or(Cell::Empty, trigger::gone),
-            Cell::optional(life.onset_s, 0),
-            Cell::optional(trapped_s, 0),
-            Cell::optional(trapped_s.map(|s| s + rule.window_s), 0),
-            Cell::Count(u64::from(life.escape_s.is_some())),
-            Cell::optional(life.escape_s, 0),
-            Cell::optional(life.highest, 3),
-            Cell::optional(last_hit_s.map(|(t, _)| *t), 0),
-            Cell::optional(since, 0),
-        ];
-        Some(open_run::row(run, found))
-    };
-    Table {
-        name: "persistence".into(),
-        title: "Traps from their onset to the run's end or an intervention".into(),
-        columns: open_run::columns(COLUMNS),
-        rows: verdict.runs.iter().filter(|r| !r.role.is_empty()).filter_map(row).collect(),
-    }
+        Some(Trap {
+            stuck: stuck(&run.measures, stuck_below),
+            trigger_gone: trigger::of_run(verdicts, run).map_or(Cell::Empty, trigger::gone),
+            life: life(windows, rule),
+            window_s: rule.window_s,
+            run,
+        })
+    });
+    let title = "Traps from their onset to the run's end or an intervention";
+    Table::of_runs("persistence", title, &columns(), rows)
 }

@@ -1,6 +1,6 @@
 //! Model F driven by a run's own plan, from the sessions present when the burst starts.
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::trap_check::model_f;
 use crate::model::fluid::plan::{self, PlanRun, PlannedSession};
 use crate::model::{ModelError, SessionMeans};

@@ -1,54 +1,45 @@
 //! The plug-in and the slope rule: base arrivals of a run's own plan less model F's
 //! completions, against the backlog's measured slope and the rule's threshold on it (App. B).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::trap_check::Calibration;
 
+use super::about_run::{AboutRun, state, with_identity};
 use super::runs::slope_threshold;
-use super::{Cell, Column, Row, Table, open_run};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::new("state", ""),
-    Column::new("plug_in_per_s", "sessions/s"),
-    Column::new("backlog_slope_per_s", "sessions/s"),
-    Column::new("threshold_per_s", "sessions/s"),
-    Column::new("margin_per_s", "sessions/s"),
-    Column::new("right", ""),
-];
+/// A stuck run, and its realized arrivals less model F's completions, sessions/s.
+type PlugIn<'a> = (&'a ScoredRun, f64);
+
+fn columns<'a>() -> Vec<Col<PlugIn<'a>>> {
+    with_identity(&[
+        Col::new("state", "", |(run, _)| state(run)),
+        Col::number("plug_in_per_s", "sessions/s", 5, |(_, plug_in)| *plug_in),
+        Col::known("backlog_slope_per_s", "sessions/s", 5, |of| of.window()?.backlog_slope_per_s),
+        // Runs of other arms than the paired test's have no threshold of its rule.
+        Col::optional("threshold_per_s", "sessions/s", 5, |(run, _)| slope_threshold(run)),
+        Col::optional("margin_per_s", "sessions/s", 6, |(run, plug_in)| {
+            slope_threshold(run).map(|line| plug_in - line)
+        }),
+        Col::new("right", "", |(run, plug_in)| {
+            let Some(line) = slope_threshold(run) else { return Cell::Empty };
+            let slope = run.measures.window.as_ref().and_then(|w| w.backlog_slope_per_s);
+            Cell::yes_no(slope.map(|slope| (slope > line) == (*plug_in > line)))
+        }),
+    ])
+}
 
 /// The table, a row per stuck run for which model F has a trap at the nominal rate, with the
 /// cell's own calibration.
 pub fn table(runs: &[ScoredRun]) -> Table {
-    Table {
-        name: "plug_in".into(),
-        title: "The plug-in of the realized arrivals against the slope rule".into(),
-        columns: open_run::columns(COLUMNS),
-        rows: runs.iter().filter(|run| run.stuck == Some(true)).filter_map(row).collect(),
-    }
+    let title = "The plug-in of the realized arrivals against the slope rule";
+    let stuck = runs.iter().filter(|run| run.stuck == Some(true));
+    Table::of_runs("plug_in", title, &columns(), stuck.filter_map(plug_in))
 }
 
-fn row(run: &ScoredRun) -> Option<Row> {
+fn plug_in(run: &ScoredRun) -> Option<PlugIn<'_>> {
     let checks = run.checks.as_ref().ok()?;
     let check = checks.iter().find(|c| c.calibration == Calibration::Cell)?;
     let completions_per_s = check.trap.as_ref()?.trap.completions_per_s;
-    let window = run.measures.window.as_ref()?;
-    let plug_in = window.base_arrivals_per_s - completions_per_s;
-    let slope = window.backlog_slope_per_s;
-    // Runs of other arms than the paired test's have no threshold of its rule.
-    let threshold = slope_threshold(run);
-    let found = vec![
-        run.state.as_ref().map_or(Cell::Empty, |s| Cell::text(s.state.word())),
-        Cell::Number(plug_in, 5),
-        Cell::known(slope, 5),
-        Cell::optional(threshold, 5),
-        Cell::optional(threshold.map(|line| plug_in - line), 6),
-        match (threshold, slope) {
-            (Some(line), Some(slope)) => {
-                Cell::text(if (slope > line) == (plug_in > line) { "yes" } else { "no" })
-            }
-            (Some(_), None) => Cell::Unknown,
-            (None, _) => Cell::Empty,
-        },
-    ];
-    Some(open_run::row(run, found))
+    Some((run, run.measures.window.as_ref()?.base_arrivals_per_s - completions_per_s))
 }

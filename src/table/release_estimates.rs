@@ -7,27 +7,63 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::ScoredRun;
+use crate::judged::statistics::RunStatistics;
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::measure::rescue::RescueMeasures;
 use crate::model::Theory;
 use crate::model::rescue::drain_s;
 use crate::setup::registration::Test;
 use crate::setup::registration::rescue::RescueTest;
 
+use super::about_run::{AboutRun, rate_multiple, run, seed, source};
 use super::measured_curve::MeasuredCurve;
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("registration", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
-    Column::new("release_drain_estimate_s", "s"),
-    Column::new("release_single_phase_s", "s"),
-    Column::new("released_s", "s"),
-];
+/// A rescue run, and what its release is estimated from.
+struct Release<'a> {
+    run: &'a VerdictRun,
+    name: &'a str,
+    rule: &'a RescueTest,
+    rescue: &'a RescueMeasures,
+    lambda_per_s: f64,
+    /// Of the cell's own closed runs.
+    curve: Option<MeasuredCurve>,
+    theory: Option<&'a Theory>,
+}
+
+impl AboutRun for Release<'_> {
+    fn run(&self) -> &RunStatistics {
+        self.run
+    }
+}
+
+impl Release<'_> {
+    fn cap(&self) -> Option<f64> {
+        self.rescue.cap.map(|cap| cap as f64)
+    }
+
+    /// How long the backlog above the cap takes at the greatest measured rate, s.
+    fn measured_drain_s(&self) -> Option<f64> {
+        let surplus = self.curve.as_ref()?.peak_per_s() - self.lambda_per_s;
+        let above = (self.rescue.outstanding_on - self.cap()?).max(0.0);
+        (surplus > 0.0).then(|| above / surplus)
+    }
+
+    /// How long model F's takes at the entry model's rate at the cap, s.
+    fn model_drain_s(&self) -> Option<f64> {
+        let (cap, theory, engage_s) = (self.cap()?, self.theory?, self.rule.engage_s);
+        let burst = theory.burst(self.lambda_per_s);
+        let fluid = burst.run(&theory.model_f, self.lambda_per_s, &[], engage_s + 1.0).ok()?;
+        drain_s(theory.curve().ok()?, self.lambda_per_s, cap, fluid.backlog(engage_s))
+    }
+
+    /// When the gate, empty after `drain_s`, has held for as long as the rule asks.
+    fn released(&self, drain_s: Option<f64>) -> Option<f64> {
+        Some(self.rule.engage_s + drain_s? + self.rule.hold_s)
+    }
+}
 
 /// The table: a row per rescue run that counts for its registration.
 pub fn table(
@@ -35,57 +71,36 @@ pub fn table(
     runs: &[ScoredRun],
     theories: &BTreeMap<String, Theory>,
 ) -> Table {
-    let mut rows = Vec::new();
-    for verdict in verdicts {
-        if let Test::Rescue(rule) = &verdict.registration.registration.test {
-            let name = &verdict.registration.registration.name;
-            let of_run =
-                |run: &VerdictRun| row(name, rule, run, runs, theories.get(&run.meta.cell));
-            rows.extend(verdict.subjects().filter_map(of_run));
-        }
-    }
-    Table {
-        name: "release_estimates".into(),
-        title: "When a rescue is released by single-phase drains, and when it was".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    }
-}
-
-fn row(
-    name: &str,
-    rule: &RescueTest,
-    run: &VerdictRun,
-    runs: &[ScoredRun],
-    theory: Option<&Theory>,
-) -> Option<Row> {
-    let Extra::Rescue { rescue: Some(rescue), .. } = &run.extra else { return None };
-    let lambda = run.meta.rate.lambda?;
-    let cap = rescue.cap.map(|cap| cap as f64);
-    let curve = MeasuredCurve::of(runs, &run.meta.cell, run.meta.source.word());
-    let drain = cap.zip(curve).and_then(|(cap, curve)| {
-        let surplus = curve.peak_per_s() - lambda;
-        (surplus > 0.0).then(|| (rescue.outstanding_on - cap).max(0.0) / surplus)
+    let columns: &[Col<Release<'_>>] = &[
+        run(),
+        source(),
+        Col::key("registration", "", |of| Cell::text(of.name)),
+        rate_multiple(),
+        seed(),
+        Col::known("release_drain_estimate_s", "s", 0, |of| of.released(of.measured_drain_s())),
+        Col::known("release_single_phase_s", "s", 0, |of| of.released(of.model_drain_s())),
+        Col::new("released_s", "s", |of| {
+            of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))
+        }),
+    ];
+    let tests = verdicts.iter().filter_map(|verdict| {
+        let Test::Rescue(rule) = &verdict.registration.registration.test else { return None };
+        Some((verdict, rule))
     });
-    let single_phase = cap.zip(theory).and_then(|(cap, theory)| {
-        let burst = theory.burst(lambda);
-        let fluid = burst.run(&theory.model_f, lambda, &[], rule.engage_s + 1.0).ok()?;
-        drain_s(theory.curve().ok()?, lambda, cap, fluid.backlog(rule.engage_s))
+    let rows = tests.flat_map(|(verdict, rule)| {
+        verdict.subjects().filter_map(move |run| {
+            let Extra::Rescue { rescue: Some(rescue), .. } = &run.extra else { return None };
+            Some(Release {
+                run,
+                name: &verdict.registration.registration.name,
+                rule,
+                rescue,
+                lambda_per_s: run.meta.rate.lambda?,
+                curve: MeasuredCurve::of(runs, &run.meta.cell, run.meta.source.word()),
+                theory: theories.get(&run.meta.cell),
+            })
+        })
     });
-    let released = |drain: Option<f64>| drain.map(|s| rule.engage_s + s + rule.hold_s);
-    let key = run.dir.display().to_string();
-    Some(Row {
-        cells: vec![
-            Cell::text(&key),
-            Cell::text(run.meta.source.word()),
-            Cell::text(name),
-            Cell::optional(run.meta.rate.multiple, 2),
-            Cell::Count(run.meta.seed),
-            Cell::known(released(drain), 0),
-            Cell::known(released(single_phase), 0),
-            rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0)),
-        ],
-        key,
-        sources: run.sources.clone(),
-    })
+    let title = "When a rescue is released by single-phase drains, and when it was";
+    Table::of_runs("release_estimates", title, columns, rows)
 }

@@ -6,24 +6,33 @@ use std::path::Path;
 use serde::Serialize;
 use serde_yaml::Value;
 
-use crate::analysis::outputs::hashed;
+use crate::configs::hashed;
+use crate::configs::yaml_files;
 use crate::law::fill::{FillAs, FillError, fill};
 use crate::run::SourceFile;
 use crate::setup::Configs;
-use crate::setup::configs::yaml_files;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::yaml::ConfigError;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
 /// Where the inputs of fills lie.
 pub const FILLS: &str = "configs/fill";
 
-const COLUMNS: &[Column] = &[
-    Column::key("registration", ""),
-    Column::key("source", ""),
-    Column::key("key", ""),
-    Column::new("value", "see key"),
+/// A value of a registration.
+struct RuleValue {
+    registration: String,
+    /// Its dotted path.
+    key: String,
+    value: Cell,
+    sources: Vec<SourceFile>,
+}
+
+const COLUMNS: &[Col<RuleValue>] = &[
+    Col::key("registration", "", |of| Cell::text(&of.registration)),
+    Col::key("source", "", |_| Cell::text("settings")),
+    Col::key("key", "", |of| Cell::text(&of.key)),
+    Col::new("value", "see key", |of| of.value.clone()),
 ];
 
 /// Why the table could not be made.
@@ -66,7 +75,7 @@ pub fn table(configs: &Configs, fills: &Path) -> Result<Table, RuleValuesError> 
     }
     add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[])?;
     for path in yaml_files(fills)? {
-        let inputs = FillInputs::load(&path)?;
+        let inputs = crate::configs::read(&path, FillInputs::parse)?;
         let shown = || path.display().to_string();
         let (_, _, protocol) = configs
             .of_cell(&inputs.cell)
@@ -78,25 +87,24 @@ pub fn table(configs: &Configs, fills: &Path) -> Result<Table, RuleValuesError> 
         let source = hashed(&path)?;
         add(&mut rows, &format!("fill:{name}"), &filled, &[source])?;
     }
-    Ok(Table {
-        name: "rule_values".into(),
-        title: "Every value of every registration, defaults included".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    })
+    let title = "Every value of every registration, defaults included";
+    Ok(Table::of("rule_values", title, COLUMNS, rows, |of| {
+        (format!("{}/{}", of.registration, of.key), of.sources.clone())
+    }))
 }
 
 fn add(
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<RuleValue>,
     name: &str,
     registered: &impl Serialize,
     sources: &[SourceFile],
 ) -> Result<(), serde_yaml::Error> {
     let mut leaves = Vec::new();
     flatten("", &serde_yaml::to_value(registered)?, &mut leaves);
-    rows.extend(leaves.into_iter().map(|(key, value)| Row {
-        key: format!("{name}/{key}"),
-        cells: vec![Cell::text(name), Cell::text("settings"), Cell::text(key), value],
+    rows.extend(leaves.into_iter().map(|(key, value)| RuleValue {
+        registration: name.to_owned(),
+        key,
+        value,
         sources: sources.to_vec(),
     }));
     Ok(())
@@ -156,9 +164,7 @@ mod tests {
     fn a_default_is_a_row_as_much_as_a_value_of_the_file() {
         let mut rows = Vec::new();
         add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[]).unwrap();
-        let value = |key: &str| {
-            rows.iter().find(|r| r.cells[2] == Cell::text(key)).map(|r| r.cells[3].print())
-        };
+        let value = |key: &str| rows.iter().find(|r| r.key == key).map(|r| r.value.print());
         assert_eq!(value("cap_share").as_deref(), Some("0.95"));
         assert_eq!(value("fractions.1"), Some((2.0_f64 / 3.0).to_string()));
     }

@@ -1,25 +1,15 @@
 //! Sojourns in the trap against their arrival (Theorem 1(b), App. B): among sessions with
 //! similar numbers of turns T the sojourn grows with the arrival time at about E[z^T - 1].
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::trap_check::Calibration;
 use crate::measure::at_burst::Arrival;
 use crate::measure::stats;
 use crate::rule::Arm;
 use crate::setup::Span;
 
-use super::{Cell, Column, Row, Table, judged_for_the_paired_test, open_run};
-
-const COLUMNS: &[Column] = &[
-    Column::key("bin", ""),
-    Column::key("least_turns", "turns"),
-    Column::key("most_turns", "turns"),
-    Column::key("longest_bin", ""),
-    Column::new("sessions", "sessions"),
-    Column::new("sojourn_slope", "s/s"),
-    Column::new("predicted_slope", "s/s"),
-    Column::new("slope_ratio", ""),
-];
+use super::about_run::{AboutRun, with_identity};
+use super::{Cell, Col, Table, judged_for_the_paired_test};
 
 /// Arrivals that are used (App. B).
 const ARRIVALS: Span = Span::new(2500.0, 7000.0);
@@ -27,44 +17,42 @@ const ARRIVALS: Span = Span::new(2500.0, 7000.0);
 /// third to a quarter of the sessions each, up to the paper's longest session.
 const BINS: [(usize, usize); 3] = [(1, 5), (6, 15), (16, 60)];
 
+/// A run and what was found in one of the bins.
+type Binned<'a> = (&'a ScoredRun, (usize, Growth));
+
+fn columns<'a>() -> Vec<Col<Binned<'a>>> {
+    with_identity(&[
+        Col::key("bin", "", |(_, (bin, _))| Cell::Count(*bin as u64 + 1)),
+        Col::key("least_turns", "turns", |(_, (bin, _))| Cell::Count(BINS[*bin].0 as u64)),
+        Col::key("most_turns", "turns", |(_, (bin, _))| Cell::Count(BINS[*bin].1 as u64)),
+        Col::key("longest_bin", "", |(_, (bin, _))| Cell::yes_no(Some(bin + 1 == BINS.len()))),
+        Col::count("sessions", "sessions", |(_, (_, found))| found.sessions),
+        // Fewer than two completed sessions have no slope.
+        Col::optional("sojourn_slope", "s/s", 4, |(_, (_, found))| found.slope),
+        Col::optional("predicted_slope", "s/s", 4, |(_, (_, found))| found.predicted),
+        Col::optional("slope_ratio", "", 2, |(_, (_, found))| {
+            found.slope.zip(found.predicted).map(|(slope, model)| slope / model)
+        }),
+    ])
+}
+
 /// The table, a row per stuck BURST run of the paired test and bin.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let stuck = judged_for_the_paired_test(runs)
         .filter(|run| Arm::of(&run.meta.arm) == Some(Arm::Burst) && run.stuck == Some(true));
-    Table {
-        name: "self_similarity".into(),
-        title: "Growth of sojourns with the arrival time, by number of turns".into(),
-        columns: open_run::columns(COLUMNS),
-        rows: stuck.flat_map(rows).collect(),
-    }
+    let title = "Growth of sojourns with the arrival time, by number of turns";
+    Table::of("self_similarity", title, &columns(), stuck.flat_map(bins), |of| {
+        (format!("{}/{}", of.dir(), of.1.0 + 1), of.sources())
+    })
 }
 
-fn rows(run: &ScoredRun) -> Vec<Row> {
+fn bins(run: &ScoredRun) -> Vec<Binned<'_>> {
     let check = run.checks.as_ref().ok().and_then(|checks| {
         checks.iter().find(|c| c.calibration == Calibration::Cell)?.trap.as_ref()
     });
     let Some(z) = check.map(|served| served.trap.z) else { return Vec::new() };
-    BINS.iter()
-        .enumerate()
-        .map(|(i, (least, most))| {
-            let found = Growth::of(&run.from_burst, (*least, *most), z);
-            let ratio =
-                found.slope.zip(found.predicted).map(|(slope, predicted)| slope / predicted);
-            let cells = vec![
-                Cell::Count(i as u64 + 1),
-                Cell::Count(*least as u64),
-                Cell::Count(*most as u64),
-                Cell::text(if i + 1 == BINS.len() { "yes" } else { "no" }),
-                Cell::Count(found.sessions),
-                // Fewer than two completed sessions have no slope.
-                Cell::optional(found.slope, 4),
-                Cell::optional(found.predicted, 4),
-                Cell::optional(ratio, 2),
-            ];
-            let row = open_run::row(run, cells);
-            Row { key: format!("{}/{}", row.key, i + 1), ..row }
-        })
-        .collect()
+    let found = |(i, turns): (usize, &_)| (run, (i, Growth::of(&run.from_burst, *turns, z)));
+    BINS.iter().enumerate().map(found).collect()
 }
 
 /// How sojourns of one bin grow with the arrival time.

@@ -1,27 +1,72 @@
 //! The simulator's predictions beside what a real engine did.
 
-use crate::analysis::replay::{Replay, ReplayError, Replayed};
 use crate::measure::RunMeasures;
 use crate::measure::closed_curve::half_hit_crossing;
+use crate::replay::{Replay, ReplayError, Replayed};
+use crate::run::{Meta, SourceFile};
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("arm", ""),
-    Column::key("population", "sessions"),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
-    Column::key("quantity", ""),
-    Column::key("unit", ""),
-    Column::new("measured", ""),
-    Column::new("predicted", ""),
-    Column::new("predicted_over_measured", ""),
-];
+/// A row: what was predicted, of which run, beside what was measured.
+struct Compared<'a> {
+    /// The run that it is about, or what runs are.
+    about: About<'a>,
+    quantity: &'a str,
+    unit: &'static str,
+    measured: Cell,
+    predicted: Cell,
+    ratio: Option<f64>,
+    sources: Vec<SourceFile>,
+}
+
+enum About<'a> {
+    Run(&'a Replayed),
+    Other(String),
+}
+
+impl Compared<'_> {
+    /// A row without a measured side.
+    fn note(about: impl Into<String>, quantity: &'static str, predicted: Cell) -> Self {
+        let about = About::Other(about.into());
+        let (measured, sources) = (Cell::Empty, Vec::new());
+        Self { about, quantity, unit: "", measured, predicted, ratio: None, sources }
+    }
+
+    fn run(&self) -> String {
+        match &self.about {
+            About::Run(run) => run.dir.display().to_string(),
+            About::Other(words) => words.clone(),
+        }
+    }
+
+    /// What the run's record says; nothing where the row is about no run.
+    fn meta(&self, of: impl FnOnce(&Meta) -> Cell) -> Cell {
+        match &self.about {
+            About::Run(run) => of(&run.meta),
+            About::Other(_) => Cell::Empty,
+        }
+    }
+}
 
 /// The table: the costs that were fitted, then a row per run and quantity, then
 /// what the closed runs say together.
 pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
+    let columns: &[Col<Compared<'_>>] = &[
+        Col::key("run", "", |of| Cell::text(of.run())),
+        Col::key("arm", "", |of| of.meta(|meta| Cell::text(&meta.arm))),
+        Col::key("population", "sessions", |of| {
+            of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))
+        }),
+        Col::key("rate_multiple", "lambda_ref", |of| {
+            of.meta(|meta| Cell::optional(meta.rate.multiple, 2))
+        }),
+        Col::key("seed", "", |of| of.meta(|meta| Cell::Count(meta.seed))),
+        Col::key("quantity", "", |of| Cell::text(of.quantity)),
+        Col::key("unit", "", |of| Cell::text(of.unit)),
+        Col::new("measured", "", |of| of.measured.clone()),
+        Col::new("predicted", "", |of| of.predicted.clone()),
+        Col::optional("predicted_over_measured", "", 3, |of| of.ratio),
+    ];
     let rows = match replay {
         Ok(replay) => {
             let mut rows = costs(replay);
@@ -29,36 +74,17 @@ pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
             rows.extend(of_curve(replay));
             rows
         }
-        Err(why) => vec![note("none", "prediction", Cell::text(why.to_string()))],
+        Err(why) => vec![Compared::note("none", "prediction", Cell::text(why.to_string()))],
     };
-    Table {
-        name: "sim_against_engine".into(),
-        title: "The simulator, calibrated on a cache-off run alone, against the engine's runs"
-            .into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    }
-}
-
-fn note(run: &str, quantity: &str, predicted: Cell) -> Row {
-    let cells = vec![
-        Cell::text(run),
-        Cell::Empty,
-        Cell::Empty,
-        Cell::Empty,
-        Cell::Empty,
-        Cell::text(quantity),
-        Cell::Empty,
-        Cell::Empty,
-        predicted,
-        Cell::Empty,
-    ];
-    Row { key: format!("{run}.{quantity}"), cells, sources: Vec::new() }
+    let title = "The simulator, calibrated on a cache-off run alone, against the engine's runs";
+    Table::of("sim_against_engine", title, columns, rows, |of| {
+        (format!("{}.{}", of.run(), of.quantity), of.sources.clone())
+    })
 }
 
 /// What was fitted, as rows without a measured side.
-fn costs(replay: &Replay) -> Vec<Row> {
-    let run = replay.calibrated_on.display().to_string();
+fn costs(replay: &Replay) -> Vec<Compared<'_>> {
+    let run = replay.calibrated_on.display();
     let fit = &replay.fit;
     [
         ("fixed_ms_per_iteration", Cell::Number(fit.fixed_s * 1e3, 2)),
@@ -67,9 +93,9 @@ fn costs(replay: &Replay) -> Vec<Row> {
         ("turns_fitted", Cell::Count(fit.spans as u64)),
     ]
     .into_iter()
-    .map(|(quantity, value)| Row {
+    .map(|(quantity, value)| Compared {
         sources: replay.calibration_sources.clone(),
-        ..note(&run, quantity, value)
+        ..Compared::note(run.to_string(), quantity, value)
     })
     .collect()
 }
@@ -91,55 +117,36 @@ const OPEN: &[Quantity] = &[
     ("backlog_slope_per_s", "sessions/s", 4, |m| m.window.as_ref()?.backlog_slope_per_s),
 ];
 
-fn of_run(run: &Replayed, replay: &Replay) -> Vec<Row> {
+fn of_run<'a>(run: &'a Replayed, replay: &Replay) -> Vec<Compared<'a>> {
     let open: &[Quantity] = if run.meta.population.is_none() { OPEN } else { &[] };
-    let row = |quantity: &str, unit: &str, values: [Cell; 3]| {
-        let dir = run.dir.display().to_string();
-        let key = format!("{dir}.{quantity}");
-        let [measured, predicted, ratio] = values;
-        let cells = vec![
-            Cell::text(dir),
-            Cell::text(&run.meta.arm),
-            run.meta.population.map_or(Cell::Empty, Cell::Count),
-            Cell::optional(run.meta.rate.multiple, 2),
-            Cell::Count(run.meta.seed),
-            Cell::text(quantity),
-            Cell::text(unit),
-            measured,
-            predicted,
-            ratio,
-        ];
-        let mut sources = run.sources.clone();
-        sources.extend(replay.calibration_sources.iter().cloned());
-        Row { key, cells, sources }
+    let row = |quantity, unit, measured, predicted, ratio| {
+        let sources = run.sources.iter().chain(&replay.calibration_sources).cloned().collect();
+        let about = About::Run(run);
+        Compared { about, quantity, unit, measured, predicted, ratio, sources }
     };
     let (predicted, predicted_state) = match &run.predicted {
         Ok((measures, state)) => (measures, state),
-        Err(why) => return vec![row("none", "", [Cell::Empty, Cell::text(why), Cell::Empty])],
+        Err(why) => return vec![row("none", "", Cell::Empty, Cell::text(why), None)],
     };
-    let mut rows: Vec<Row> = QUANTITIES
-        .iter()
-        .chain(open)
+    let quantities = QUANTITIES.iter().chain(open);
+    let mut rows: Vec<_> = quantities
         .map(|(name, unit, digits, of)| {
             let (measured, predicted) = (of(&run.measured), of(predicted));
             let ratio = measured.zip(predicted).filter(|(m, _)| *m != 0.0).map(|(m, p)| p / m);
-            let values = [
-                Cell::known(measured, *digits),
-                Cell::known(predicted, *digits),
-                Cell::optional(ratio, 3),
-            ];
-            row(name, unit, values)
+            let [measured, predicted] = [measured, predicted].map(|x| Cell::known(x, *digits));
+            row(name, unit, measured, predicted, ratio)
         })
         .collect();
     if let (Some(measured), Some(predicted)) = (run.measured_state, predicted_state) {
-        let values = [Cell::text(measured.word()), Cell::text(predicted.word()), Cell::Empty];
-        rows.push(row("state", "", values));
+        let words = [measured, *predicted].map(|state| Cell::text(state.word()));
+        let [measured, predicted] = words;
+        rows.push(row("state", "", measured, predicted, None));
     }
     rows
 }
 
 /// The populations at which hits fall through one half and throughput peaks.
-fn of_curve(replay: &Replay) -> Vec<Row> {
+fn of_curve(replay: &Replay) -> Vec<Compared<'_>> {
     let mut closed: Vec<(f64, &Replayed, &RunMeasures)> = replay
         .runs
         .iter()
@@ -167,14 +174,12 @@ fn of_curve(replay: &Replay) -> Vec<Row> {
     let sources: Vec<_> = closed.iter().flat_map(|(_, run, _)| run.sources.clone()).collect();
     [("half_hit_crossing", hits, 1), ("peak_population", peaks, 0)]
         .into_iter()
-        .map(|(quantity, [measured, predicted], digits)| {
-            let mut row = note("closed curve", quantity, Cell::known(predicted, digits));
-            row.cells[6] = Cell::text("sessions");
-            row.cells[7] = Cell::known(measured, digits);
-            let ratio = measured.zip(predicted).map(|(m, p)| p / m);
-            row.cells[9] = Cell::optional(ratio, 3);
-            let all = sources.iter().chain(&replay.calibration_sources);
-            Row { sources: all.cloned().collect(), ..row }
+        .map(|(quantity, [measured, predicted], digits)| Compared {
+            unit: "sessions",
+            measured: Cell::known(measured, digits),
+            ratio: measured.zip(predicted).map(|(m, p)| p / m),
+            sources: sources.iter().chain(&replay.calibration_sources).cloned().collect(),
+            ..Compared::note("closed curve", quantity, Cell::known(predicted, digits))
         })
         .collect()
 }

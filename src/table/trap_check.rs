@@ -1,122 +1,107 @@
 //! The trap check: every stuck run against model F (App. B, Table 3).
 
-use crate::analysis::ScoredRun;
+use crate::judged::ScoredRun;
 use crate::law::TrapCheck;
 use crate::law::trap_check::ServedTrap;
+use crate::measure::WindowMeasures;
 
-use super::{Cell, Column, Row, Table};
+use super::about_run::{AboutRun, with_identity};
+use super::{Cell, Col, Table};
 
-const COLUMNS: &[Column] = &[
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
-    Column::key("calibration", ""),
-    Column::new("speed_factor", ""),
-    Column::new("lambda_miss_per_s", "sessions/s"),
-    Column::new("rho", ""),
-    Column::new("z", ""),
-    Column::new("mean_prompt_tokens", "tokens"),
-    Column::new("tilted_mix_prompt_tokens", "tokens"),
-    Column::new("prompt_ratio", ""),
-    Column::new("gap_slope", "s/s"),
-    Column::new("one_minus_1_over_z", "s/s"),
-    Column::new("gap_slope_over_one_minus_1_over_z", ""),
-    Column::new("gamma", "s/s"),
-    Column::new("gap_slope_over_gamma", ""),
-    Column::new("completions_per_s", "sessions/s"),
-    Column::new("model_completions_per_s", "sessions/s"),
-    Column::new("completions_ratio", ""),
-    Column::new("completions_over_lambda_ref", ""),
-    Column::new("backlog_slope_per_s", "sessions/s"),
-    Column::new("alpha_per_s", "sessions/s"),
-    Column::new("backlog_slope_over_alpha", ""),
-    Column::new("quasi_static_slope_per_s", "sessions/s"),
-    Column::new("quasi_static_over_alpha", ""),
-    Column::new("no_check_because", ""),
-];
+/// A run and its check by one calibration, or why there is none.
+type Checked<'a> = (&'a ScoredRun, Result<&'a TrapCheck, &'a str>);
+
+fn columns<'a>() -> Vec<Col<Checked<'a>>> {
+    with_identity(&[
+        Col::key("calibration", "", |(_, check)| {
+            Cell::text(check.map_or("none", |check| check.calibration.words()))
+        }),
+        Col::optional("speed_factor", "", 4, |(_, check)| Some(check.ok()?.speed)),
+        Col::optional("lambda_miss_per_s", "sessions/s", 4, |(_, check)| {
+            Some(check.ok()?.lambda_miss_per_s)
+        }),
+        Col::optional("rho", "", 3, |(_, check)| Some(check.ok()?.rho)),
+        Col::new("z", "", |row| served(row, 6, |_, s| Some(s.trap.z))),
+        Col::new("mean_prompt_tokens", "tokens", |row| served(row, 0, |w, _| w.mean_prompt_tokens)),
+        Col::new("tilted_mix_prompt_tokens", "tokens", |row| {
+            served(row, 0, |_, s| Some(s.prompt_tokens))
+        }),
+        Col::new("prompt_ratio", "", |row| {
+            served(row, 3, |w, s| Some(w.mean_prompt_tokens? / s.prompt_tokens))
+        }),
+        Col::new("gap_slope", "s/s", |row| served(row, 4, |w, _| w.gap_slope)),
+        Col::new("one_minus_1_over_z", "s/s", |row| served(row, 4, |_, s| Some(s.trap.slope))),
+        Col::new("gap_slope_over_one_minus_1_over_z", "", |row| {
+            served(row, 3, |w, s| Some(w.gap_slope? / s.trap.slope))
+        }),
+        Col::new("gamma", "s/s", |row| served(row, 4, |_, s| Some(s.trap.gamma))),
+        Col::new("gap_slope_over_gamma", "", |row| {
+            served(row, 3, |w, s| Some(w.gap_slope? / s.trap.gamma))
+        }),
+        Col::new("completions_per_s", "sessions/s", |row| {
+            served(row, 4, |w, _| Some(w.completions_per_s))
+        }),
+        Col::new("model_completions_per_s", "sessions/s", |row| {
+            served(row, 4, |_, s| Some(s.trap.completions_per_s))
+        }),
+        Col::new("completions_ratio", "", |row| {
+            served(row, 3, |w, s| Some(w.completions_per_s / s.trap.completions_per_s))
+        }),
+        Col::new("completions_over_lambda_ref", "", |row| {
+            served(row, 3, |w, _| Some(w.completions_per_s / row.0.load?.lambda_ref_per_s))
+        }),
+        Col::new("backlog_slope_per_s", "sessions/s", |row| {
+            served(row, 4, |w, _| w.backlog_slope_per_s)
+        }),
+        Col::new("alpha_per_s", "sessions/s", |row| {
+            served(row, 4, |_, s| Some(s.trap.alpha_per_s))
+        }),
+        Col::new("backlog_slope_over_alpha", "", |row| {
+            served(row, 3, |w, s| Some(w.backlog_slope_per_s? / s.trap.alpha_per_s))
+        }),
+        Col::new("quasi_static_slope_per_s", "sessions/s", |row| {
+            served(row, 4, |_, s| Some(s.trap.lambda_per_s - s.trap.lambda_miss_per_s))
+        }),
+        Col::new("quasi_static_over_alpha", "", |row| {
+            served(row, 3, |_, s| Some(s.trap.quasi_static_excess()))
+        }),
+        Col::new("no_check_because", "", |row| match row.1 {
+            Ok(_) if trap(row).is_some() => Cell::Empty,
+            Ok(_) => Cell::text("model F drains at this load"),
+            Err(why) => Cell::text(why),
+        }),
+    ])
+}
 
 /// The table of trap checks, a row per run and calibration.
 pub fn table(runs: &[ScoredRun]) -> Table {
-    Table {
-        name: "trap_check".into(),
-        title: "Trap check: stuck runs against model F".into(),
-        columns: COLUMNS.to_vec(),
-        rows: runs.iter().filter(|run| run.stuck == Some(true)).flat_map(rows).collect(),
-    }
-}
-
-fn rows(run: &ScoredRun) -> Vec<Row> {
-    let dir = run.dir.display().to_string();
-    let row = |key: String, calibration: &str, found: Vec<Cell>| {
-        let mut cells = vec![
-            Cell::text(&dir),
-            Cell::text(run.meta.source.word()),
-            Cell::text(&run.meta.cell),
-            Cell::text(&run.meta.arm),
-            Cell::optional(run.meta.rate.multiple, 2),
-            Cell::Count(run.meta.seed),
-            Cell::text(calibration),
-        ];
-        cells.extend(found);
-        Row { key, cells, sources: run.sources.clone() }
-    };
-    match &run.checks {
-        Ok(checks) => checks
-            .iter()
-            .map(|check| {
-                let name = check.calibration.words();
-                row(format!("{dir}/{name}"), name, found(run, check))
-            })
-            .collect(),
-        Err(why) => {
-            let mut cells = vec![Cell::Empty; COLUMNS.len() - 8];
-            cells.push(Cell::text(why));
-            vec![row(dir.clone(), "none", cells)]
+    let stuck = runs.iter().filter(|run| run.stuck == Some(true));
+    let rows = stuck.flat_map(|run| -> Vec<Checked<'_>> {
+        match &run.checks {
+            Ok(checks) => checks.iter().map(|check| (run, Ok(check))).collect(),
+            Err(why) => vec![(run, Err(why.as_str()))],
         }
-    }
+    });
+    let title = "Trap check: stuck runs against model F";
+    Table::of("trap_check", title, &columns(), rows, |row| {
+        let key = match row.1 {
+            Ok(check) => format!("{}/{}", row.dir(), check.calibration.words()),
+            Err(_) => row.dir(),
+        };
+        (key, row.sources())
+    })
 }
 
-fn found(run: &ScoredRun, check: &TrapCheck) -> Vec<Cell> {
-    let mut cells = vec![
-        Cell::Number(check.speed, 4),
-        Cell::Number(check.lambda_miss_per_s, 4),
-        Cell::Number(check.rho, 3),
-    ];
-    let (Some(ServedTrap { trap, prompt_tokens }), Some(window)) =
-        (&check.trap, &run.measures.window)
-    else {
-        cells.extend(vec![Cell::Empty; COLUMNS.len() - 11]);
-        cells.push(Cell::text("model F drains at this load"));
-        return cells;
-    };
-    let completions = window.completions_per_s;
-    let slope = window.backlog_slope_per_s;
-    let lambda_ref = run.load.map(|load| load.lambda_ref_per_s);
-    let over =
-        |measured: Option<f64>, predicted: f64| Cell::known(measured.map(|m| m / predicted), 3);
-    cells.extend([
-        Cell::Number(trap.z, 6),
-        Cell::known(window.mean_prompt_tokens, 0),
-        Cell::Number(*prompt_tokens, 0),
-        over(window.mean_prompt_tokens, *prompt_tokens),
-        Cell::known(window.gap_slope, 4),
-        Cell::Number(trap.slope, 4),
-        over(window.gap_slope, trap.slope),
-        Cell::Number(trap.gamma, 4),
-        over(window.gap_slope, trap.gamma),
-        Cell::Number(completions, 4),
-        Cell::Number(trap.completions_per_s, 4),
-        over(Some(completions), trap.completions_per_s),
-        Cell::known(lambda_ref.map(|reference| completions / reference), 3),
-        Cell::known(slope, 4),
-        Cell::Number(trap.alpha_per_s, 4),
-        over(slope, trap.alpha_per_s),
-        Cell::Number(trap.lambda_per_s - trap.lambda_miss_per_s, 4),
-        Cell::Number(trap.quasi_static_excess(), 3),
-        Cell::Empty,
-    ]);
-    cells
+/// A run's window beside model F's trap; `None` without either.
+fn trap<'a>((run, check): &Checked<'a>) -> Option<(&'a WindowMeasures, &'a ServedTrap)> {
+    Some((run.measures.window.as_ref()?, check.ok()?.trap.as_ref()?))
+}
+
+/// A number of them; none without a trap.
+fn served(
+    row: &Checked<'_>,
+    digits: usize,
+    of: impl FnOnce(&WindowMeasures, &ServedTrap) -> Option<f64>,
+) -> Cell {
+    trap(row).map_or(Cell::Empty, |(window, served)| Cell::known(of(window, served), digits))
 }

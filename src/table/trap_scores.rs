@@ -1,7 +1,7 @@
 //! The pre-set scores S1 to S5 of the trap law on the blind slowdown tests (TOOLSLOW-W,
 //! TOOLSLOW-D15; App. C).
 
-use crate::analysis::verdict::{Verdict, VerdictRun, trapped_run};
+use crate::judged::verdict::{Verdict, VerdictRun, trapped_run};
 use crate::rule::trap_law::{TrappedRun, judge, pooled};
 use crate::rule::{Clause, Load};
 use crate::run::SourceFile;
@@ -9,16 +9,7 @@ use crate::setup::registration::Test;
 use crate::setup::registration::trap::TrapLawTest;
 use crate::setup::{Configs, Registration};
 
-use super::{Cell, Column, Row, Table, holds};
-
-const COLUMNS: &[Column] = &[
-    Column::key("group", ""),
-    Column::key("source", ""),
-    Column::key("score", ""),
-    Column::new("measured", "see score"),
-    Column::new("runs", "runs"),
-    Column::new("holds", ""),
-];
+use super::{Cell, Col, Table};
 
 /// The scores; S1 to S4 are pooled over a group's stuck runs, S5 is asked of each of them.
 const SCORES: [&str; 5] = ["S1", "S2", "S3", "S4", "S5"];
@@ -31,29 +22,52 @@ struct Group<'a> {
     sources: Vec<SourceFile>,
 }
 
+/// What a score came to, and whether it holds.
+type Found = (Option<f64>, Option<bool>);
+
+/// A score over a group's stuck runs, or over all of them.
+struct Score<'a> {
+    /// `None` over all groups.
+    group: Option<&'a str>,
+    source: &'a str,
+    score: &'static str,
+    measured: Option<f64>,
+    runs: usize,
+    holds: Option<bool>,
+    sources: Vec<SourceFile>,
+}
+
 /// The table: a row per blind test with stuck runs and score, then a row per score over all
 /// of them, which holds where it holds in every test. The blind tests are the three-way ones;
 /// the tolerances are those of the registered trap law.
 pub fn table(verdicts: &[Verdict], configs: &Configs) -> Table {
+    let columns: &[Col<Score<'_>>] = &[
+        Col::key("group", "", |of| of.group.map_or(Cell::Empty, Cell::text)),
+        Col::key("source", "", |of| Cell::text(of.source)),
+        Col::key("score", "", |of| Cell::text(of.score)),
+        Col::new("measured", "see score", |of| {
+            of.group.map_or(Cell::Empty, |_| Cell::known(of.measured, 4))
+        }),
+        Col::count("runs", "runs", |of| of.runs as u64),
+        Col::new("holds", "", |of| Cell::yes_no(of.holds)),
+    ];
     let law = verdicts.iter().find_map(|v| match &v.registration.registration.test {
         Test::TrapLaw(rule) => Some((&v.registration.registration, rule)),
         _ => None,
     });
-    let rows = law.map_or_else(Vec::new, |(registration, rule)| {
-        let groups: Vec<Group<'_>> = verdicts
+    let groups: Vec<Group<'_>> = law.map_or_else(Vec::new, |(registration, _)| {
+        verdicts
             .iter()
             .filter(|v| matches!(v.registration.registration.test, Test::ThreeWay(_)))
             .map(|v| group(v, registration, configs))
             .filter(|group| !group.runs.is_empty())
-            .collect();
-        rows(&groups, rule)
+            .collect()
     });
-    Table {
-        name: "trap_scores".into(),
-        title: "Pre-set scores of the trap law on the blind slowdown tests".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    }
+    let rows = law.map_or_else(Vec::new, |(_, rule)| rows(&groups, rule));
+    let title = "Pre-set scores of the trap law on the blind slowdown tests";
+    Table::of("trap_scores", title, columns, rows, |of| {
+        (format!("{}/{}", of.group.unwrap_or_default(), of.score), of.sources.clone())
+    })
 }
 
 fn group<'a>(verdict: &'a Verdict, law: &Registration, configs: &Configs) -> Group<'a> {
@@ -81,30 +95,36 @@ fn group<'a>(verdict: &'a Verdict, law: &Registration, configs: &Configs) -> Gro
     Group { name: &verdict.registration.registration.name, source: &verdict.sources, runs, sources }
 }
 
-fn rows(groups: &[Group<'_>], rule: &TrapLawTest) -> Vec<Row> {
-    let scored: Vec<Vec<(Option<f64>, Option<bool>)>> =
-        groups.iter().map(|group| scores(&group.runs, rule)).collect();
-    let mut rows = Vec::new();
-    for (group, found) in groups.iter().zip(&scored) {
-        for (score, (measured, holds)) in SCORES.iter().zip(found) {
-            let count = group.runs.len();
-            let row = row(group.name, group.source, score, *measured, count, *holds);
-            rows.push(Row { sources: group.sources.clone(), ..row });
-        }
-    }
-    let Some(first) = groups.first() else { return rows };
-    let count = groups.iter().map(|group| group.runs.len()).sum();
-    for (i, score) in SCORES.iter().enumerate() {
-        let everywhere = all(scored.iter().map(|found| found[i].1));
-        let sources = groups.iter().flat_map(|group| group.sources.clone()).collect();
-        rows.push(Row { sources, ..row("", first.source, score, None, count, everywhere) });
-    }
-    rows
+fn rows<'a>(groups: &'a [Group<'_>], rule: &TrapLawTest) -> Vec<Score<'a>> {
+    let Some(first) = groups.first() else { return Vec::new() };
+    let scored: Vec<_> = groups.iter().map(|group| scores(&group.runs, rule)).collect();
+    let of_group = |(group, found): (&'a Group<'_>, &Vec<Found>)| {
+        let score = move |(score, (measured, holds))| Score {
+            group: Some(group.name),
+            source: group.source,
+            score,
+            measured,
+            runs: group.runs.len(),
+            holds,
+            sources: group.sources.clone(),
+        };
+        SCORES.into_iter().zip(found.clone()).map(score)
+    };
+    let over_all = SCORES.into_iter().enumerate().map(|(i, score)| Score {
+        group: None,
+        source: first.source,
+        score,
+        measured: None,
+        runs: groups.iter().map(|group| group.runs.len()).sum(),
+        holds: all(scored.iter().map(|found| found[i].1)),
+        sources: groups.iter().flat_map(|group| group.sources.clone()).collect(),
+    });
+    groups.iter().zip(&scored).flat_map(of_group).chain(over_all).collect()
 }
 
 /// What each score came to, and whether it holds: S1 to S4 pooled, S5 with its larger
 /// distance between slope and plug-in and whether both its parts hold in every run.
-fn scores(runs: &[TrappedRun], rule: &TrapLawTest) -> Vec<(Option<f64>, Option<bool>)> {
+fn scores(runs: &[TrappedRun], rule: &TrapLawTest) -> Vec<Found> {
     let mut found: Vec<_> = pooled(runs, rule).iter().map(|c| (c.measured, c.holds)).collect();
     let parts: Vec<Clause> = runs
         .iter()
@@ -128,28 +148,6 @@ fn all(of: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     (!held.contains(&None)).then_some(true)
 }
 
-fn row(
-    group: &str,
-    source: &str,
-    score: &str,
-    measured: Option<f64>,
-    runs: usize,
-    held: Option<bool>,
-) -> Row {
-    Row {
-        key: format!("{group}/{score}"),
-        cells: vec![
-            if group.is_empty() { Cell::Empty } else { Cell::text(group) },
-            Cell::text(source),
-            Cell::text(score),
-            if group.is_empty() { Cell::Empty } else { Cell::known(measured, 4) },
-            Cell::Count(runs as u64),
-            holds(held),
-        ],
-        sources: Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,9 +166,9 @@ mod tests {
         Group { name, source: "simulator", runs, sources: Vec::new() }
     }
 
-    fn over_all(groups: &[Group<'_>]) -> Vec<String> {
+    fn over_all(groups: &[Group<'_>]) -> Vec<Option<bool>> {
         let rows = rows(groups, &TrapLawTest::default());
-        rows.iter().filter(|r| r.cells[0] == Cell::Empty).map(|r| r.cells[5].print()).collect()
+        rows.iter().filter(|row| row.group.is_none()).map(|row| row.holds).collect()
     }
 
     #[test]
@@ -178,8 +176,8 @@ mod tests {
         // The plug-in is 0.02; a slope of 0.031 is beyond 0.01 of it in one run of four.
         let off = TrappedRun { backlog_slope_per_s: (Some(0.031), 0.02), ..RUN };
         let groups = [group("w", vec![RUN, RUN]), group("d15", vec![RUN, off])];
-        assert_eq!(over_all(&groups), ["yes", "yes", "yes", "yes", "no"]);
-        assert_eq!(over_all(&groups[..1]), ["yes"; 5]);
+        assert_eq!(over_all(&groups), [true, true, true, true, false].map(Some));
+        assert_eq!(over_all(&groups[..1]), [Some(true); 5]);
         assert!(rows(&[], &TrapLawTest::default()).is_empty());
     }
 
@@ -187,6 +185,6 @@ mod tests {
     fn what_is_unknown_in_one_run_is_unknown_over_all() {
         let unknown = TrappedRun { backlog_slope_per_s: (None, 0.02), ..RUN };
         let found = over_all(&[group("w", vec![RUN, unknown])]);
-        assert_eq!(found[3..], ["unknown", "unknown"]);
+        assert_eq!(found[3..], [None, None]);
     }
 }

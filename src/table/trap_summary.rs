@@ -3,56 +3,138 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::ScoredRun;
-use crate::law::TrapCheck;
+use crate::judged::ScoredRun;
 use crate::law::trap_check::{Entry, ServedTrap};
-use crate::measure::stats;
+use crate::measure::{WindowMeasures, stats};
+use crate::model::Trap;
 use crate::setup::Configs;
 
-use super::{Cell, Column, Row, Table};
+use super::about_run::token_rate_ratio;
+use super::{Cell, Col, Table};
 
 /// A run serves the tilted mix if its mean prompt is within this share of it (sec. 4).
 const PROMPT_WITHIN: f64 = 0.03;
 
-const COLUMNS: &[Column] = &[
-    Column::key("workload", ""),
-    Column::key("cell", ""),
-    Column::key("arms", ""),
-    Column::key("source", ""),
-    Column::key("calibration", ""),
-    Column::new("runs", ""),
-    Column::new("prompt_within_3pct", "runs"),
-    Column::new("prompt_error_least_pct", "%"),
-    Column::new("prompt_error_most_pct", "%"),
-    Column::new("gap_ratio_median", ""),
-    Column::new("gap_ratio_mean", ""),
-    Column::new("gap_ratio_least", ""),
-    Column::new("gap_ratio_most", ""),
-    Column::new("completions_least_multiple", "lambda_ref"),
-    Column::new("completions_most_multiple", "lambda_ref"),
-    Column::new("completions_over_model_mean", ""),
-    Column::new("completions_over_model_least", ""),
-    Column::new("completions_over_model_most", ""),
-    Column::new("token_rate_ratio_least", ""),
-    Column::new("token_rate_ratio_most", ""),
-    Column::new("net_of_token_rate_least", "lambda_ref"),
-    Column::new("net_of_token_rate_most", "lambda_ref"),
-    Column::new("backlog_over_alpha_mean", ""),
-    Column::new("backlog_over_alpha_median", ""),
-    Column::new("backlog_over_alpha_least", ""),
-    Column::new("backlog_over_alpha_most", ""),
-    Column::new("backlog_over_quasi_static_mean", ""),
-    Column::new("quasi_static_over_alpha_least", ""),
-    Column::new("quasi_static_over_alpha_most", ""),
-];
+/// Stuck runs of one kind, with model F's traps.
+struct Group<'a> {
+    /// Workload, cell (or `all`), arms, source and calibration.
+    key: [&'a str; 5],
+    runs: Vec<(&'a ScoredRun, &'a ServedTrap)>,
+}
 
-type Group<'a> = Vec<(&'a ScoredRun, &'a TrapCheck, &'a ServedTrap)>;
+impl Group<'_> {
+    /// What each run that can say gives.
+    fn each(&self, of: impl Fn(&ScoredRun, &WindowMeasures, &Trap) -> Option<f64>) -> Vec<f64> {
+        let found = |(run, served): &(&ScoredRun, &ServedTrap)| {
+            of(run, run.measures.window.as_ref()?, &served.trap)
+        };
+        self.runs.iter().filter_map(found).collect()
+    }
+
+    /// How far each mean prompt is off the tilted mix's, as a share of it.
+    fn prompt_errors(&self) -> Vec<f64> {
+        let error = |(run, served): &(&ScoredRun, &ServedTrap)| {
+            let prompt = run.measures.window.as_ref()?.mean_prompt_tokens?;
+            Some(prompt / served.prompt_tokens - 1.0)
+        };
+        self.runs.iter().filter_map(error).collect()
+    }
+
+    fn gap_ratios(&self) -> Vec<f64> {
+        self.each(|_, w, trap| Some(w.gap_slope? / trap.slope))
+    }
+
+    fn completions_multiples(&self) -> Vec<f64> {
+        self.each(|run, w, _| Some(w.completions_per_s / run.load?.lambda_ref_per_s))
+    }
+
+    fn completions_over_model(&self) -> Vec<f64> {
+        self.each(|_, w, trap| Some(w.completions_per_s / trap.completions_per_s))
+    }
+
+    fn token_rate_ratios(&self) -> Vec<f64> {
+        self.each(|run, _, _| token_rate_ratio(run))
+    }
+
+    fn net_of_token_rate(&self) -> Vec<f64> {
+        self.each(|run, w, _| {
+            let multiple = w.completions_per_s / run.load?.lambda_ref_per_s;
+            Some(multiple / token_rate_ratio(run)?)
+        })
+    }
+
+    fn backlog_over_alpha(&self) -> Vec<f64> {
+        self.each(|_, w, trap| Some(w.backlog_slope_per_s? / trap.alpha_per_s))
+    }
+
+    fn backlog_over_quasi_static(&self) -> Vec<f64> {
+        self.each(|_, w, trap| {
+            Some(w.backlog_slope_per_s? / (trap.lambda_per_s - trap.lambda_miss_per_s))
+        })
+    }
+
+    /// Of the traps, whether the run was measured or not.
+    fn quasi_static_over_alpha(&self) -> Vec<f64> {
+        self.runs.iter().map(|(_, served)| served.trap.quasi_static_excess()).collect()
+    }
+}
+
+fn columns<'a>() -> Vec<Col<Group<'a>>> {
+    vec![
+        Col::key("workload", "", |of| Cell::text(of.key[0])),
+        Col::key("cell", "", |of| Cell::text(of.key[1])),
+        Col::key("arms", "", |of| Cell::text(of.key[2])),
+        Col::key("source", "", |of| Cell::text(of.key[3])),
+        Col::key("calibration", "", |of| Cell::text(of.key[4])),
+        Col::count("runs", "", |of| of.runs.len() as u64),
+        Col::count("prompt_within_3pct", "runs", |of| {
+            let errors = of.prompt_errors();
+            errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64
+        }),
+        Col::known("prompt_error_least_pct", "%", 1, |of| {
+            Some(100.0 * least(&of.prompt_errors())?)
+        }),
+        Col::known("prompt_error_most_pct", "%", 1, |of| Some(100.0 * most(&of.prompt_errors())?)),
+        Col::known("gap_ratio_median", "", 3, |of| stats::median(&of.gap_ratios())),
+        Col::known("gap_ratio_mean", "", 3, |of| stats::mean(&of.gap_ratios())),
+        Col::known("gap_ratio_least", "", 3, |of| least(&of.gap_ratios())),
+        Col::known("gap_ratio_most", "", 3, |of| most(&of.gap_ratios())),
+        Col::known("completions_least_multiple", "lambda_ref", 3, |of| {
+            least(&of.completions_multiples())
+        }),
+        Col::known("completions_most_multiple", "lambda_ref", 3, |of| {
+            most(&of.completions_multiples())
+        }),
+        Col::known("completions_over_model_mean", "", 3, |of| {
+            stats::mean(&of.completions_over_model())
+        }),
+        Col::known("completions_over_model_least", "", 3, |of| least(&of.completions_over_model())),
+        Col::known("completions_over_model_most", "", 3, |of| most(&of.completions_over_model())),
+        Col::known("token_rate_ratio_least", "", 3, |of| least(&of.token_rate_ratios())),
+        Col::known("token_rate_ratio_most", "", 3, |of| most(&of.token_rate_ratios())),
+        Col::known("net_of_token_rate_least", "lambda_ref", 3, |of| least(&of.net_of_token_rate())),
+        Col::known("net_of_token_rate_most", "lambda_ref", 3, |of| most(&of.net_of_token_rate())),
+        Col::known("backlog_over_alpha_mean", "", 3, |of| stats::mean(&of.backlog_over_alpha())),
+        Col::known("backlog_over_alpha_median", "", 3, |of| {
+            stats::median(&of.backlog_over_alpha())
+        }),
+        Col::known("backlog_over_alpha_least", "", 3, |of| least(&of.backlog_over_alpha())),
+        Col::known("backlog_over_alpha_most", "", 3, |of| most(&of.backlog_over_alpha())),
+        Col::known("backlog_over_quasi_static_mean", "", 3, |of| {
+            stats::mean(&of.backlog_over_quasi_static())
+        }),
+        Col::known("quasi_static_over_alpha_least", "", 3, |of| {
+            least(&of.quasi_static_over_alpha())
+        }),
+        Col::known("quasi_static_over_alpha_most", "", 3, |of| most(&of.quasi_static_over_alpha())),
+    ]
+}
 
 /// The table: all cells of a workload together (`all`), and each cell; runs after a
 /// trigger, runs from empty, whose window differs, and runs whose arrivals or admission
 /// changed in the trap apart.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let mut groups: BTreeMap<[&str; 5], Group<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<[&str; 5], Vec<(&ScoredRun, &ServedTrap)>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.stuck == Some(true)) {
         let arms = Entry::of(&run.meta.arm).words();
         let workload = configs.of_cell(&run.meta.cell).map_or("", |(_, w, _)| w.name.as_str());
@@ -61,75 +143,21 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
             for cell in [run.meta.cell.as_str(), "all"] {
                 let source = run.meta.source.word();
                 let key = [workload, cell, arms, source, check.calibration.words()];
-                groups.entry(key).or_default().push((run, check, trap));
+                groups.entry(key).or_default().push((run, trap));
             }
         }
     }
-    Table {
-        name: "trap_summary".into(),
-        title: "Stuck runs against model F, summed up".into(),
-        columns: COLUMNS.to_vec(),
-        rows: groups.iter().map(|(key, group)| row(key, group)).collect(),
-    }
+    let rows = groups.into_iter().map(|(key, runs)| Group { key, runs });
+    let title = "Stuck runs against model F, summed up";
+    Table::of("trap_summary", title, &columns(), rows, |of| {
+        (of.key.join("/"), of.runs.iter().flat_map(|(run, _)| run.sources.clone()).collect())
+    })
 }
 
-fn row(key: &[&str; 5], group: &Group<'_>) -> Row {
-    let over = |of: &dyn Fn(&ScoredRun, &ServedTrap) -> Option<f64>| -> Vec<f64> {
-        group.iter().filter_map(|(run, _, trap)| of(run, trap)).collect()
-    };
-    let window = |run: &ScoredRun| run.measures.window.clone();
-    let prompt =
-        over(&|run, trap| Some(window(run)?.mean_prompt_tokens? / trap.prompt_tokens - 1.0));
-    let gap = over(&|run, trap| Some(window(run)?.gap_slope? / trap.trap.slope));
-    let completions =
-        over(&|run, _| Some(window(run)?.completions_per_s / run.load?.lambda_ref_per_s));
-    let model =
-        over(&|run, trap| Some(window(run)?.completions_per_s / trap.trap.completions_per_s));
-    let tokens = over(&|run, _| token_rate_ratio(run));
-    let net = over(&|run, _| {
-        let multiple = window(run)?.completions_per_s / run.load?.lambda_ref_per_s;
-        Some(multiple / token_rate_ratio(run)?)
-    });
-    let alpha = over(&|run, trap| Some(window(run)?.backlog_slope_per_s? / trap.trap.alpha_per_s));
-    let quasi_static = over(&|run, trap| {
-        let excess = trap.trap.lambda_per_s - trap.trap.lambda_miss_per_s;
-        Some(window(run)?.backlog_slope_per_s? / excess)
-    });
-    let excess = over(&|_, trap| Some(trap.trap.quasi_static_excess()));
-    let within = prompt.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count();
-    let percent = |x: Option<f64>| Cell::known(x.map(|x| 100.0 * x), 1);
-    let number = |x: Option<f64>| Cell::known(x, 3);
-    let [prompt_least, prompt_most] = range(&prompt);
-    let mut cells: Vec<Cell> = key.iter().map(|word| Cell::text(*word)).collect();
-    cells.extend([
-        Cell::Count(group.len() as u64),
-        Cell::Count(within as u64),
-        percent(prompt_least),
-        percent(prompt_most),
-        number(stats::median(&gap)),
-        number(stats::mean(&gap)),
-    ]);
-    cells.extend(range(&gap).map(number));
-    cells.extend(range(&completions).map(number));
-    cells.push(number(stats::mean(&model)));
-    cells.extend(range(&model).map(number));
-    cells.extend(range(&tokens).map(number));
-    cells.extend(range(&net).map(number));
-    cells.extend([number(stats::mean(&alpha)), number(stats::median(&alpha))]);
-    cells.extend(range(&alpha).map(number));
-    cells.push(number(stats::mean(&quasi_static)));
-    cells.extend(range(&excess).map(number));
-    let sources = group.iter().flat_map(|(run, ..)| run.sources.clone()).collect();
-    Row { key: key.join("/"), cells, sources }
+fn least(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::min)
 }
 
-/// The run's uncached token rate over the all-miss rate of its cell.
-fn token_rate_ratio(run: &ScoredRun) -> Option<f64> {
-    let rate = run.measures.window.as_ref()?.uncached_tokens_per_s?;
-    Some(rate / run.load?.all_miss_tokens_per_s).filter(|ratio| ratio.is_finite())
-}
-
-fn range(values: &[f64]) -> [Option<f64>; 2] {
-    let pick = |pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick);
-    [pick(f64::min), pick(f64::max)]
+fn most(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::max)
 }

@@ -1,39 +1,52 @@
 //! Whether the trigger of each run had left before its end, and what hit since (D1, App. D).
 
-use crate::analysis::statistics::extra::Extra;
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::extra::Extra;
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::trigger::TriggerMeasures;
 use crate::setup::registration::Test;
 
-use super::{Cell, Column, Row, Table, open_run, stuck};
+use super::about_run::with_identity;
+use super::{Cell, Col, Table, stuck};
 
-const COLUMNS: &[Column] = &[
-    Column::new("stuck", ""),
-    Column::new("trigger_sessions", "sessions"),
-    Column::new("trigger_gone", ""),
-    Column::new("present_at_end_sessions", "sessions"),
-    Column::new("all_at_end_sessions", "sessions"),
-    Column::new("left_before_end_s", "s"),
-    Column::new("turns_after", "turns"),
-    Column::new("hits_after", "turns"),
-    Column::new("last_hit_after_s", "s"),
-];
+/// A run, its trigger, and below which hit fraction it is stuck.
+type Triggered<'a> = (&'a VerdictRun, (&'a TriggerMeasures, f64));
+
+fn columns<'a>() -> Vec<Col<Triggered<'a>>> {
+    with_identity(&[
+        Col::new("stuck", "", |(run, (_, below))| stuck(&run.measures, *below)),
+        Col::count("trigger_sessions", "sessions", |(_, (trigger, _))| trigger.sessions),
+        Col::new("trigger_gone", "", |(_, (trigger, _))| gone(trigger)),
+        Col::count("present_at_end_sessions", "sessions", |(_, (trigger, _))| {
+            trigger.present_at_end
+        }),
+        Col::count("all_at_end_sessions", "sessions", |(_, (trigger, _))| trigger.all_at_end),
+        Col::optional("left_before_end_s", "s", 0, |(_, (trigger, _))| trigger.before_end_s),
+        Col::new("turns_after", "turns", |(_, (trigger, _))| {
+            trigger.turns_after.map_or(Cell::Empty, |share| Cell::Count(share.total()))
+        }),
+        Col::new("hits_after", "turns", |(_, (trigger, _))| match trigger.turns_after {
+            Some(share) if share.unknown > 0 => Cell::Unknown,
+            Some(share) => Cell::Count(share.hits),
+            None => Cell::Empty,
+        }),
+        Col::optional("last_hit_after_s", "s", 0, |(_, (trigger, _))| trigger.last_hit_after_s),
+    ])
+}
 
 /// The table: a row per run with a trigger, from the verdicts of the trigger tests.
 pub fn table(verdicts: &[Verdict]) -> Table {
-    let mut rows = Vec::new();
-    for verdict in verdicts {
-        if let Test::Trigger(rule) = &verdict.registration.registration.test {
-            let below = rule.stuck_follow_up_hit_below;
-            rows.extend(verdict.subjects().filter_map(|run| row(run, below)));
-        }
-    }
-    Table {
-        name: "trigger".into(),
-        title: "Whether each run's trigger had left before the end, and the turns since".into(),
-        columns: open_run::columns(COLUMNS),
-        rows,
-    }
+    let rows = verdicts.iter().flat_map(|verdict| {
+        let below = match &verdict.registration.registration.test {
+            Test::Trigger(rule) => Some(rule.stuck_follow_up_hit_below),
+            _ => None,
+        };
+        verdict.subjects().filter_map(move |run| match &run.extra {
+            Extra::Trigger(Some(trigger)) => Some((run, (trigger, below?))),
+            _ => None,
+        })
+    });
+    let title = "Whether each run's trigger had left before the end, and the turns since";
+    Table::of_runs("trigger", title, &columns(), rows)
 }
 
 /// The trigger of a run, as one of the trigger tests measured it.
@@ -51,26 +64,5 @@ pub(super) fn of_run<'a>(verdicts: &'a [Verdict], run: &VerdictRun) -> Option<&'
 
 /// Whether it is gone, in the words of the output.
 pub(super) fn gone(trigger: &TriggerMeasures) -> Cell {
-    Cell::text(if trigger.present_at_end == 0 { "yes" } else { "no" })
-}
-
-fn row(run: &VerdictRun, stuck_below: f64) -> Option<Row> {
-    let Extra::Trigger(Some(trigger)) = &run.extra else { return None };
-    let after = trigger.turns_after;
-    let found = vec![
-        stuck(&run.measures, stuck_below),
-        Cell::Count(trigger.sessions),
-        gone(trigger),
-        Cell::Count(trigger.present_at_end),
-        Cell::Count(trigger.all_at_end),
-        Cell::optional(trigger.before_end_s, 0),
-        after.map_or(Cell::Empty, |share| Cell::Count(share.total())),
-        match after {
-            Some(share) if share.unknown > 0 => Cell::Unknown,
-            Some(share) => Cell::Count(share.hits),
-            None => Cell::Empty,
-        },
-        Cell::optional(trigger.last_hit_after_s, 0),
-    ];
-    Some(open_run::row(run, found))
+    Cell::yes_no(Some(trigger.present_at_end == 0))
 }

@@ -1,135 +1,182 @@
 //! A registration's verdict: a row per run with the clause that decided, and a row per
 //! group with what was asked of it.
 
-use crate::analysis::verdict::{Verdict, VerdictRun};
+use crate::judged::statistics::RunStatistics;
+use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::Clause;
+use crate::run::SourceFile;
 
-use super::{Cell, Column, Row, Table};
+use super::about_run::{AboutRun, identity};
+use super::{Cell, Col, Table};
 
-const RUNS: &[Column] = &[
-    Column::key("registration", ""),
-    Column::key("run", ""),
-    Column::key("source", ""),
-    Column::key("cell", ""),
-    Column::key("arm", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::key("seed", ""),
-    Column::new("role", ""),
-    Column::new("label", ""),
-    Column::new("decided_by", ""),
-    Column::new("measured", "see unit"),
-    Column::new("needs", ""),
-    Column::new("needs_least", "see unit"),
-    Column::new("needs_most", "see unit"),
-    Column::new("margin", "see unit"),
-    Column::new("unit", ""),
-    Column::new("because", ""),
-    Column::new("binding", ""),
-    Column::new("counts", ""),
-    Column::new("set_aside_because", ""),
-];
+/// A run under a verdict, and one of the clauses it was asked.
+pub(super) struct Judged<'a> {
+    pub run: &'a VerdictRun,
+    pub verdict: &'a Verdict,
+    pub clause: Option<&'a Clause>,
+    /// Whether the clause decides, in a word, and its place among those that do or do not.
+    pub weight: (&'static str, usize),
+}
+
+impl AboutRun for Judged<'_> {
+    fn run(&self) -> &RunStatistics {
+        self.run
+    }
+}
+
+impl<'a> Judged<'a> {
+    /// The run by the clause that decided its label.
+    pub fn deciding(verdict: &'a Verdict, run: &'a VerdictRun) -> Self {
+        let clause = run.labelled.as_ref().and_then(|labelled| labelled.deciding());
+        Self { run, verdict, clause, weight: ("deciding", 0) }
+    }
+
+    /// The columns that identify it.
+    pub fn identity() -> Vec<Col<Self>> {
+        let name = |of: &Self| Cell::text(&of.verdict.registration.registration.name);
+        [&[Col::key("registration", "", name)], &identity()[..]].concat()
+    }
+
+    /// What the run is to the test.
+    pub fn role(&self) -> Cell {
+        Cell::text(self.run.role)
+    }
+
+    /// Its label; none where it was not judged.
+    pub fn label(&self) -> Cell {
+        self.run.labelled.as_ref().map_or(Cell::Empty, |labelled| Cell::text(labelled.label))
+    }
+
+    /// Why it has the label.
+    pub fn because(&self) -> Cell {
+        let because = self.run.labelled.as_ref().and_then(|labelled| labelled.because.as_ref());
+        because.map_or(Cell::Empty, Cell::text)
+    }
+
+    /// What is said of the clause; nothing without one.
+    pub fn clause(&self, said: impl FnOnce(&Clause) -> Cell) -> Cell {
+        self.clause.map_or(Cell::Empty, said)
+    }
+
+    /// What the clause needs: which side, the least and the greatest value; held or not.
+    pub fn needs() -> [Col<Self>; 3] {
+        [
+            Col::new("needs", "", |of| of.clause(|clause| Cell::text(clause.needs.sides().0))),
+            Col::new("needs_least", "see unit", |of| {
+                of.clause(|clause| Cell::optional(clause.needs.sides().1, 4))
+            }),
+            Col::new("needs_most", "see unit", |of| {
+                of.clause(|clause| Cell::optional(clause.needs.sides().2, 4))
+            }),
+        ]
+    }
+}
 
 /// The runs of a verdict: those that count, and those set aside with the reason.
 pub fn runs(verdict: &Verdict) -> Table {
-    Table {
-        name: "verdict_runs".into(),
-        title: format!("Runs under {}", verdict.registration.registration.name),
-        columns: RUNS.to_vec(),
-        rows: verdict
-            .runs
-            .iter()
-            .filter(|run| !run.role.is_empty())
-            .map(|run| row(verdict, run))
-            .collect(),
+    let columns = [
+        &Judged::identity()[..],
+        &[
+            Col::new("role", "", Judged::role),
+            Col::new("label", "", Judged::label),
+            Col::new("decided_by", "", |of| of.clause(|c| Cell::text(c.quantity))),
+            Col::new("measured", "see unit", |of| of.clause(|c| Cell::known(c.measured, 4))),
+        ],
+        &Judged::needs(),
+        &[
+            Col::new("margin", "see unit", |of| of.clause(|c| Cell::known(c.margin(), 4))),
+            Col::new("unit", "", |of| of.clause(|c| Cell::text(c.unit))),
+            Col::new("because", "", Judged::because),
+            Col::new("binding", "", |of| Cell::text(of.run.binding.words())),
+            Col::new("counts", "", |of| Cell::yes_no(Some(of.run.set_aside.is_none()))),
+            Col::new("set_aside_because", "", |of| {
+                of.run.set_aside.as_ref().map_or(Cell::Empty, Cell::text)
+            }),
+        ],
+    ]
+    .concat();
+    let title = format!("Runs under {}", verdict.registration.registration.name);
+    let runs = verdict.runs.iter().filter(|run| !run.role.is_empty());
+    Table::of_runs("verdict_runs", title, &columns, runs.map(|run| Judged::deciding(verdict, run)))
+}
+
+/// How a test came out, as a whole or in one of its groups.
+pub(super) struct Outcome<'a> {
+    pub verdict: &'a Verdict,
+    /// `None` for the test as a whole.
+    pub group: Option<&'a str>,
+    pub word: &'a str,
+    pub because: &'a str,
+}
+
+impl<'a> Outcome<'a> {
+    /// Those of a verdict: the test's, then one per group.
+    pub fn all(verdict: &'a Verdict) -> Vec<Self> {
+        let of_test = &verdict.outcome;
+        let (word, because) = (&of_test.word, &of_test.because);
+        let groups = of_test.groups.iter().map(|group| Self {
+            verdict,
+            group: Some(&group.name),
+            word: &group.verdict,
+            because: &group.because,
+        });
+        [Self { verdict, group: None, word, because }].into_iter().chain(groups).collect()
+    }
+
+    /// What identifies its row, and the files of the runs that count.
+    pub fn identity(&self) -> (String, Vec<SourceFile>) {
+        let name = &self.verdict.registration.registration.name;
+        let sources = counted(self.verdict).flat_map(|run| run.sources.clone());
+        (format!("{name}/{}", self.group.unwrap_or("test")), sources.collect())
+    }
+
+    pub fn registration(&self) -> Cell {
+        Cell::text(&self.verdict.registration.registration.name)
+    }
+
+    pub fn test(&self) -> Cell {
+        Cell::text(self.verdict.registration.registration.test.words())
+    }
+
+    pub fn source(&self) -> Cell {
+        Cell::text(&self.verdict.sources)
+    }
+
+    /// The verdict, why, whether it decides, and why not if it does not.
+    pub fn verdict() -> [Col<Self>; 4] {
+        [
+            Col::new("verdict", "", |of| Cell::text(of.word)),
+            Col::new("because", "", |of| Cell::text(of.because)),
+            Col::new("decisive", "", |of| {
+                Cell::yes_no(Some(of.verdict.not_decisive_because.is_none()))
+            }),
+            Col::new("not_decisive_because", "", |of| {
+                of.verdict.not_decisive_because.as_ref().map_or(Cell::Empty, Cell::text)
+            }),
+        ]
     }
 }
 
-fn row(verdict: &Verdict, run: &VerdictRun) -> Row {
-    let key = run.dir.display().to_string();
-    let labelled = run.labelled.as_ref();
-    let mut cells = vec![
-        Cell::text(&verdict.registration.registration.name),
-        Cell::text(&key),
-        Cell::text(run.meta.source.word()),
-        Cell::text(&run.meta.cell),
-        Cell::text(&run.meta.arm),
-        Cell::optional(run.meta.rate.multiple, 2),
-        Cell::Count(run.meta.seed),
-        Cell::text(run.role),
-        labelled.map_or(Cell::Empty, |l| Cell::text(l.label)),
-    ];
-    cells.extend(clause(labelled.and_then(|l| l.deciding())));
-    cells.push(labelled.and_then(|l| l.because.as_ref()).map_or(Cell::Empty, Cell::text));
-    cells.push(Cell::text(run.binding.words()));
-    cells.push(Cell::yes_no(Some(run.set_aside.is_none())));
-    cells.push(run.set_aside.as_ref().map_or(Cell::Empty, Cell::text));
-    Row { key, cells, sources: run.sources.clone() }
+/// The runs that a verdict counts, controls among them.
+pub(super) fn counted(verdict: &Verdict) -> impl Iterator<Item = &VerdictRun> {
+    verdict.runs.iter().filter(|run| !run.role.is_empty() && run.set_aside.is_none())
 }
-
-/// Quantity, value, condition, margin and unit of a clause.
-fn clause(clause: Option<&Clause>) -> Vec<Cell> {
-    let Some(clause) = clause else { return vec![Cell::Empty; 7] };
-    let [needs, least, most] = needs(clause);
-    vec![
-        Cell::text(clause.quantity),
-        Cell::known(clause.measured, 4),
-        needs,
-        least,
-        most,
-        Cell::known(clause.margin(), 4),
-        Cell::text(clause.unit),
-    ]
-}
-
-/// What a clause needs: which side, the least and the greatest value; held or not.
-pub(super) fn needs(clause: &Clause) -> [Cell; 3] {
-    let (word, least, most) = clause.needs.sides();
-    [Cell::text(word), Cell::optional(least, 4), Cell::optional(most, 4)]
-}
-
-const GROUPS: &[Column] = &[
-    Column::key("registration", ""),
-    Column::new("status", ""),
-    Column::key("test", ""),
-    Column::key("source", ""),
-    Column::new("group", ""),
-    Column::new("verdict", ""),
-    Column::new("because", ""),
-    Column::new("decisive", ""),
-    Column::new("not_decisive_because", ""),
-];
 
 /// The outcome of a verdict: a row for the test, then one per group.
 pub fn outcome(verdict: &Verdict) -> Table {
-    let registration = &verdict.registration.registration;
-    let why_not = verdict.not_decisive_because.as_ref();
-    let row = |group: &str, word: &str, because: &str| Row {
-        key: format!("{}/{group}", registration.name),
-        cells: vec![
-            Cell::text(&registration.name),
-            Cell::text(registration.status.word()),
-            Cell::text(registration.test.words()),
-            Cell::text(&verdict.sources),
-            Cell::text(group),
-            Cell::text(word),
-            Cell::text(because),
-            Cell::yes_no(Some(why_not.is_none())),
-            why_not.map_or(Cell::Empty, Cell::text),
+    let columns = [
+        &[
+            Col::key("registration", "", Outcome::registration),
+            Col::new("status", "", |of: &Outcome<'_>| {
+                Cell::text(of.verdict.registration.registration.status.word())
+            }),
+            Col::key("test", "", Outcome::test),
+            Col::key("source", "", Outcome::source),
+            Col::new("group", "", |of| Cell::text(of.group.unwrap_or("test"))),
         ],
-        sources: verdict
-            .runs
-            .iter()
-            .filter(|r| r.set_aside.is_none() && !r.role.is_empty())
-            .flat_map(|r| r.sources.clone())
-            .collect(),
-    };
-    let outcome = &verdict.outcome;
-    let mut rows = vec![row("test", &outcome.word, &outcome.because)];
-    rows.extend(outcome.groups.iter().map(|g| row(&g.name, &g.verdict, &g.because)));
-    Table {
-        name: "verdict".into(),
-        title: format!("Verdict of {}", registration.name),
-        columns: GROUPS.to_vec(),
-        rows,
-    }
+        &Outcome::verdict()[..],
+    ]
+    .concat();
+    let title = format!("Verdict of {}", verdict.registration.registration.name);
+    Table::of("verdict", title, &columns, Outcome::all(verdict), Outcome::identity)
 }

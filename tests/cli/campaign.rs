@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use trapcheck::run::{LoadOptions, Run, find_runs};
+use trapcheck::directory::{LoadOptions, find_runs};
 
 use crate::project::{bytes_under, root, stderr, stdout, trapcheck};
 
@@ -42,7 +42,7 @@ fn a_killed_campaign_leaves_whole_runs_and_the_same_command_makes_the_rest() {
     assert!(!left.runs.is_empty() && left.runs.len() < 15, "{} runs", left.runs.len());
     assert!(left.problems.is_empty(), "{:?}", left.problems);
     for dir in &left.runs {
-        Run::load(dir, &LoadOptions::default()).unwrap();
+        trapcheck::directory::load(dir, &LoadOptions::default()).unwrap();
     }
     let (code, said) = campaign(&killed, &BASIN);
     assert_eq!(code, Some(0), "{said}");
@@ -250,7 +250,12 @@ fn two_processes_at_once_make_whole_runs_and_nothing_twice() {
     assert_eq!(campaign(folder.path(), &["--only", "mirror-burst"]).0, Some(0));
     let found = find_runs(&[folder.path()]);
     assert_eq!(found.runs.len(), 6);
-    assert!(found.runs.iter().all(|dir| Run::load(dir, &LoadOptions::default()).is_ok()));
+    assert!(
+        found
+            .runs
+            .iter()
+            .all(|dir| trapcheck::directory::load(dir, &LoadOptions::default()).is_ok())
+    );
     let left: Vec<_> = bytes_under(folder.path());
     assert!(left.iter().all(|(path, _)| !path.display().to_string().contains(".tmp")));
 }

@@ -202,7 +202,7 @@ fn another_format_a_value_too_many_and_a_stale_table_do_not_verify() {
     verify("expected format 2, found 9", 2);
     fs::write(&path, text).unwrap();
     fs::write(project.path("paper/derived/old_table.csv"), "x\n").unwrap();
-    verify("paper/derived/old_table.csv: nothing makes this file any more", 1);
+    verify("paper/derived/old_table.csv: not made by anything here", 1);
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_run_has_its_name_wherever_one_stands() {
 fn a_run_whose_name_is_not_text_is_named_and_nothing_is_written_broken() {
     let project = Project::copy();
     fs::remove_file(project.path("analysis/theory.yaml")).unwrap();
-    let few = "name: vllm-cpu\ntitle: t\nruns: [\"results/vllm-cpu/*/agentload_*/*\"]\ntables: [runs]\nfigures:\n- { name: vllm-cpu_time_scales, title: t, source: s, draw: { kind: time-scales } }\n";
+    let few = "name: vllm-cpu\ntitle: t\nruns: [\"results/vllm-cpu/*/agentload_*/*\"]\ntables: [runs]\nfigures:\n- { name: vllm-cpu_time_scales, title: t, draw: { kind: time-scales } }\n";
     fs::write(project.path("analysis/vllm-cpu.yaml"), few).unwrap();
     let bad = project.path("results/vllm-cpu/x_pulled_20260101-000000/agentload_burst");
     copy_run(&project, BURST, &bad.join(OsStr::from_bytes(b"bad\xff")), &[]);
@@ -193,6 +193,6 @@ fn names_with_escapes_and_line_breaks_are_printed_on_one_line_and_steer_nothing(
         let forged = |line: &str| line.starts_with("ok ") || line.starts_with("problem: forged");
         assert!(!said.lines().any(forged), "{args:?}: {said}");
     }
-    let listed = stdout(&run(&project, &["inspect", "other"]));
+    let listed = stdout(&run(&project, &["inspect", "--wide", "other"]));
     assert!(listed.contains("a\\nproblem: forged/\\u001b[31mred"), "{listed}");
 }

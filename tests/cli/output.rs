@@ -11,7 +11,7 @@ const RUNS: &str = "results/vllm-cpu";
 const CAMPAIGN: &str = "configs/campaigns/paper.yaml";
 
 /// Every command that answers with tables, and the exit code of its answer.
-const ANSWERS: [(&[&str], i32); 19] = [
+const ANSWERS: [(&[&str], i32); 21] = [
     (&["inspect", RUNS], 0),
     (&["inspect", "tests/layouts"], 0),
     (&["score", RUNS], 0),
@@ -25,7 +25,9 @@ const ANSWERS: [(&[&str], i32); 19] = [
     (&["model", "cut", "--cell", "sglang-300k", "--rate", "1.65"], 0),
     (&["model", "stop", "--cell", "sglang-300k", "--rate", "1.35"], 0),
     (&["model", "curve", "--cell", "sglang-300k"], 0),
+    (&["model", "burst", "--cell", "sglang-300k", "--rate", "1.65"], 0),
     (&["model", "rescue", "--cell", "sglang-300k", "--rate", "1.65"], 0),
+    (&["model", "rescue", "--cell", "sglang-300k", "--rate", "1.65", "--backlog", "240"], 0),
     (&["model", "table", "--show", "traps"], 0),
     (&["model", "table", "--show", "corollary-3"], 0),
     (&["model", "table", "--show", "mirror"], 0),

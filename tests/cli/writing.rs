@@ -259,7 +259,7 @@ fn replacing_a_run_removes_no_file_that_is_not_a_runs() {
     let out = tempfile::tempdir().unwrap();
     let only = ["--run", "shed_sglang-300k_shed600_x1.35_s1"];
     assert_eq!(campaign(&out, &only).status.code(), Some(0));
-    let run = trapcheck::run::find_runs(&[out.path()]).runs.remove(0);
+    let run = trapcheck::directory::find_runs(&[out.path()]).runs.remove(0);
     fs::write(run.join("config.yaml"), "other: values\n").unwrap();
     fs::write(run.join("notes.txt"), "kept").unwrap();
     let replace = [&only[..], &["--replace"]].concat();

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::closed_curve::{
     ClosedCell, ClosedCurves, ClosedPoint, ClosedSeries, CurveKind, closed_curves,
@@ -11,6 +10,7 @@ use crate::figure::closed_curve::{
 use crate::figure::population::Estimate;
 use crate::figure::predicted_curve::RunPoint;
 use crate::figure::{Figure, Origin};
+use crate::judged::score::ScoredRun;
 use crate::measure::{WindowMeasures, stats};
 use crate::model::Theory;
 use crate::run::Source;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoint, from_empty};
 use crate::figure::{Figure, Origin};
+use crate::judged::score::ScoredRun;
 use crate::model::Theory;
 use crate::rule::stability;
 use crate::run::Source;
@@ -49,12 +49,10 @@ fn cell(theory: &Theory, runs: &[&ScoredRun]) -> FromEmptyCell {
     let mut engine = Vec::new();
     let mut simulated: BTreeMap<u64, (f64, Origin, Vec<bool>)> = BTreeMap::new();
     for run in runs {
-        let label = stability::judge(run.queue.as_ref(), &Stability::default()).label;
-        let (Some(load), Some(multiple)) = (run.load, run.meta.rate.multiple) else { continue };
-        let stable = match label {
-            "STABLE" => true,
-            "UNSTABLE" => false,
-            _ => continue,
+        let stable = stability::is_stable(run.queue.as_ref(), &Stability::default());
+        let (Some(load), Some(multiple), Some(stable)) = (run.load, run.meta.rate.multiple, stable)
+        else {
+            continue;
         };
         match run.meta.source {
             Source::Engine => engine.push(StablePoint {

@@ -1,10 +1,10 @@
 //! MIRROR: completions and backlog of the step-capped workload beside the standard
 //! one's traps, with model F driven by each run's own plan from the burst on.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::mirror::{Mirror, MirrorKind, MirrorSeries, mirror};
 use crate::figure::{Figure, Origin};
+use crate::judged::score::ScoredRun;
 use crate::model::fluid::plan::{PlannedSession, serve};
 use crate::model::{ModelError, Theory};
 use crate::run::Kind;

@@ -1,14 +1,14 @@
 //! Trap, rescue and release, from a rescue run and its same-seed controls.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::{FigureSpec, RescueSpec};
 use crate::figure::Figure;
 use crate::figure::rescue::{Rescue, RescueColumn, RescueRun, rescue};
 use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
+use crate::judged::score::ScoredRun;
 use crate::setup::Configs;
 
-use super::{at_rate, fractions, origin};
+use super::{at_rate, burst_words, fractions, origin};
 
 /// The arms shown, by their word in `meta.json`.
 const ARMS: [(&str, Arm); 3] =
@@ -33,7 +33,8 @@ pub fn draw<'a>(
             rescue_column(column, &shown, configs)
         })
         .collect();
-    let input = Rescue { title: spec.title.clone(), columns };
+    let note = burst_words(used.iter().copied());
+    let input = Rescue { title: spec.title.clone(), columns, note };
     (rescue(&input), used)
 }
 

@@ -1,11 +1,11 @@
 //! One picture of one run: what its verdict was computed from, with the thresholds.
 
-use crate::analysis::Binding;
-use crate::analysis::score::ScoredRun;
 use crate::figure::Figure;
 use crate::figure::run_picture::{RunPanel, RunPicture, SlopeLine, Threshold, run_picture};
 use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
+use crate::judged::Binding;
+use crate::judged::score::ScoredRun;
 use crate::rule::{Clause, Comparison};
 use crate::table::fixed;
 

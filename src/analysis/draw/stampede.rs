@@ -1,9 +1,9 @@
 //! The stampede, from the runs of the paired test.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun, stampede};
 use crate::figure::{Figure, style};
+use crate::judged::score::ScoredRun;
 use crate::rule::Arm;
 
 use super::{at_rate, fractions, origin};

@@ -1,9 +1,9 @@
 //! Theorem 1 against the stuck runs of some cells: model F's lines, and what the runs did.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::{FigureSpec, StuckCounts};
 use crate::figure::Figure;
 use crate::figure::theorem::{ModelCurve, Protocol, Reading, StuckRun, TheoremCheck, theorem};
+use crate::judged::score::ScoredRun;
 use crate::law::trap_check::{Calibration, Entry};
 use crate::model::fifo::{ModelF, Regime};
 use crate::model::{AllMiss, SessionMeans};

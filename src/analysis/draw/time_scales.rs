@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::time_scales::{TimeScale, TimeScales, time_scales};
 use crate::figure::{Figure, Origin};
+use crate::judged::score::ScoredRun;
 use crate::measure::stats;
 use crate::rule::State;
 use crate::run::Source;

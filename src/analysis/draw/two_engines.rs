@@ -1,13 +1,13 @@
 //! Two engines under one load: one left alone after the burst, one rescued by a cap.
 
-use crate::analysis::score::ScoredRun;
 use crate::analysis::spec::FigureSpec;
 use crate::digits::fixed;
 use crate::figure::Figure;
 use crate::figure::timeline::Timeline;
 use crate::figure::two_engines::{EngineRun, TwoEngines, two_engines};
+use crate::judged::score::ScoredRun;
 
-use super::{fractions, origin};
+use super::{burst_words, fractions, origin};
 
 /// The BURST run and the rescue run of one cell, rate and seed; `None` when either is
 /// not there.
@@ -43,7 +43,8 @@ pub fn draw<'a>(
         },
         seed: alone.or(rescued).map_or(0, |run| run.meta.seed),
         note: format!(
-            "Mean prompt over the window: {} tokens alone, {} rescued.",
+            "{} Mean prompt over the window: {} tokens alone, {} rescued.",
+            burst_words(alone.into_iter().chain(rescued)),
             prompt(alone),
             prompt(rescued)
         ),

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::KeepError;
-use crate::analysis::statistics::RunStatistics;
 use crate::files::write_beside;
 use crate::hash::sha256_hex;
+use crate::judged::statistics::RunStatistics;
 use crate::limits;
 use crate::reading::{self, Bounded};
 

@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
+use crate::fidelity::{load, report, runs};
 use crate::setup::Configs;
-use crate::sim::fidelity::{Fidelity, report, runs};
 use crate::table::fidelity;
 
 use super::super::output;
 use super::super::progress;
+use super::super::project;
 use super::Args;
 
 pub fn run(args: &Args, configs: &Configs) -> anyhow::Result<ExitCode> {
-    let fidelity = Fidelity::load(&args.fidelity)?;
+    let fidelity = load(&project::config_file(&args.fidelity))?;
     let bar = progress::bar(runs(&fidelity), "simulating");
     let rows = report(&fidelity, configs, &|| bar.inc(1))?;
     bar.finish_and_clear();

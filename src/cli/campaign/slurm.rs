@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
+use crate::campaign::{Job, State};
 use crate::files::write_beside;
-use crate::sim::campaign::{Job, State};
 use crate::slurm::script;
 
 use super::Args;

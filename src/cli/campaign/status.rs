@@ -6,37 +6,23 @@ use std::process::ExitCode;
 
 use rayon::prelude::*;
 
-use crate::sim::campaign::{Job, State};
-use crate::table::{Cell, Column, Row, Table};
+use crate::campaign::{Job, State};
+use crate::table::{Cell, Col, Table};
 
 use super::super::output::{self, Print};
 
 /// Prints a row per run.
 pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
-    let columns = vec![
-        Column::key("run", ""),
-        Column::key("test", ""),
-        Column::key("cell", ""),
-        Column::key("arm", ""),
-        Column::key("rate_multiple", "lambda_ref"),
-        Column::key("seed", ""),
-        Column::key("place", ""),
-        Column::key("directory", ""),
+    let columns: &[Col<&Job<'_>>] = &[
+        Col::key("run", "", |job| Cell::text(&job.planned.id)),
+        Col::key("test", "", |job| Cell::text(&job.planned.test.test)),
+        Col::key("cell", "", |job| Cell::text(&job.planned.test.cell)),
+        Col::key("arm", "", |job| Cell::text(job.planned.arm.name())),
+        Col::key("rate_multiple", "lambda_ref", |job| Cell::optional(job.planned.multiple, 2)),
+        Col::key("seed", "", |job| Cell::Count(job.planned.seed)),
+        Col::key("place", "", |job| Cell::text(&job.planned.test.place)),
+        Col::key("directory", "", |job| Cell::text(job.dir.display().to_string())),
     ];
-    let row = |job: &&Job<'_>| {
-        let planned = &job.planned;
-        let cells = vec![
-            Cell::text(&planned.id),
-            Cell::text(&planned.test.test),
-            Cell::text(&planned.test.cell),
-            Cell::text(planned.arm.name()),
-            Cell::optional(planned.multiple, 2),
-            Cell::Count(planned.seed),
-            Cell::text(&planned.test.place),
-            Cell::text(job.dir.display().to_string()),
-        ];
-        Row { key: planned.id.clone(), cells, sources: Vec::new() }
-    };
     let shown: &[(&str, &str)] = &[
         ("run", "run"),
         ("arm", "arm"),
@@ -44,7 +30,8 @@ pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
         ("seed", "seed"),
         ("place", "place"),
     ];
-    print("list", columns, jobs.iter().map(row).collect(), shown, how)?;
+    let table = Table::of("list", "list", columns, jobs, |job| (job.planned.id.clone(), vec![]));
+    output::table("campaign-list", &table, shown, how)?;
     eprintln!("{} runs", jobs.len());
     Ok(ExitCode::SUCCESS)
 }
@@ -65,36 +52,19 @@ pub fn status(jobs: &[&Job<'_>], out: &Path, how: Print) -> anyhow::Result<ExitC
             eprintln!("differs: {}: not made from the campaign's values", dir.display());
         }
     }
-    let columns = vec![
-        Column::key("test", ""),
-        Column::new("missing", "runs"),
-        Column::new("made", "runs"),
-        Column::new("differ", "runs"),
+    let columns: &[Col<(&str, [u64; 3])>] = &[
+        Col::key("test", "", |(test, _)| Cell::text(*test)),
+        Col::count("missing", "runs", |(_, counts)| counts[State::Missing as usize]),
+        Col::count("made", "runs", |(_, counts)| counts[State::Made as usize]),
+        Col::count("differ", "runs", |(_, counts)| counts[State::Differs as usize]),
     ];
-    let row = |test: &&str| {
-        let [missing, made, differ] =
-            counts.get(test).copied().unwrap_or_default().map(Cell::Count);
-        Row {
-            key: (*test).to_owned(),
-            cells: vec![Cell::text(*test), missing, made, differ],
-            sources: Vec::new(),
-        }
-    };
+    let rows = tests.iter().map(|test| (*test, counts.get(test).copied().unwrap_or_default()));
     let shown: &[(&str, &str)] =
         &[("test", "test"), ("made", "made"), ("missing", "missing"), ("differ", "differ")];
-    print("status", columns, tests.iter().map(row).collect(), shown, how)?;
+    let table =
+        Table::of("status", "status", columns, rows, |(test, _)| ((*test).to_owned(), Vec::new()));
+    output::table("campaign-status", &table, shown, how)?;
     let made = states.iter().filter(|s| **s == State::Made).count();
     eprintln!("{made} of {} runs are made", jobs.len());
     Ok(ExitCode::from(u8::from(made < jobs.len())))
-}
-
-fn print(
-    name: &str,
-    columns: Vec<Column>,
-    rows: Vec<Row>,
-    shown: &[(&str, &str)],
-    how: Print,
-) -> anyhow::Result<()> {
-    let table = Table { name: name.into(), title: name.into(), columns, rows };
-    output::table(&format!("campaign-{name}"), &table, shown, how)
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::figure::Figure;
-use crate::figure::output::render;
 use crate::files::write_beside;
+use crate::rendering::render;
 
 /// Where to draw the answer.
 #[derive(Debug, clap::Args)]

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::cli::project;
+use crate::limits;
 use crate::model::Theory;
 use crate::model::theory::FROM_EMPTY_S;
 use crate::nearest::unknown;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
-use crate::setup::{
-    Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
-};
+use crate::setup::{Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload};
 
 /// The cell, by name or by flags. Flags change a named cell.
 #[derive(Debug, clap::Args)]
@@ -180,7 +180,7 @@ impl Which {
     }
 
     fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired, f64)> {
-        let configs = Configs::load(&self.configs)?;
+        let configs = project::configs(&self.configs)?;
         let known = configs.cells.keys().map(String::as_str);
         let cell = configs
             .cells
@@ -213,7 +213,7 @@ impl Which {
             model: "unknown".into(),
             gpu: "unknown".into(),
             // Costs per turn do not depend on the pool, which may then be left open.
-            pool_tokens: self.pool.unwrap_or(u64::MAX),
+            pool_tokens: self.pool.unwrap_or(limits::COUNT),
             block_tokens: 1,
             scheduling: Scheduling::Fcfs,
             batching: Batching::Separate,

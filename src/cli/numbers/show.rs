@@ -8,7 +8,6 @@ use anyhow::{Context, bail};
 use crate::nearest::unknown;
 use crate::numbers::ledger::{Entry, NUMBERS, TABLES};
 use crate::numbers::{Manifest, SourceEntry};
-use crate::setup::yaml;
 
 use super::super::output;
 
@@ -94,7 +93,7 @@ fn binding(entry: &Entry) -> anyhow::Result<Option<String>> {
         return Ok(Some(format!("per field, see {TABLES}")));
     }
     let all: std::collections::BTreeMap<String, serde_yaml::Value> =
-        yaml::load(Path::new(NUMBERS)).context("cannot read the bindings")?;
+        crate::configs::yaml(Path::new(NUMBERS)).context("cannot read the bindings")?;
     let Some(value) = all.get(&entry.id) else { return Ok(None) };
     let text = serde_json::to_string(value)?;
     Ok(Some(text.replace('"', "").replace(',', ", ").replace(':', ": ")))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::analysis::ScoredRun;
-use crate::analysis::what_if::{Answer, RunWhatIf};
+use crate::judged::ScoredRun;
+use crate::judged::what_if::{Answer, RunWhatIf};
 use crate::rule::PairedVerdict;
 use crate::table::{Cell, fixed};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_yaml::{Mapping, Value};
 
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 use crate::table::Cell;
 
 use super::pattern::Pattern;
@@ -23,10 +23,10 @@ impl NumberBindings {
     /// Reads them.
     ///
     /// # Errors
-    /// As [`yaml::load`]; a quantity that makes no sense, a published number that is not
+    /// As [`crate::configs::yaml`]; a quantity that makes no sense, a published number that is not
     /// bound, a binding of a number that is not published.
     pub fn load(path: &Path, numbers: &[PublishedNumber]) -> Result<Self, ConfigError> {
-        let file: BTreeMap<String, Value> = yaml::load(path)?;
+        let file: BTreeMap<String, Value> = crate::configs::yaml(path)?;
         let wrong = |message: String| ConfigError::new(path, message);
         let quantities = file
             .iter()
@@ -80,10 +80,10 @@ impl TableBindings {
     /// Reads them.
     ///
     /// # Errors
-    /// As [`yaml::load`]; a block or a quantity that makes no sense, a table that is not
+    /// As [`crate::configs::yaml`]; a block or a quantity that makes no sense, a table that is not
     /// published.
     pub fn load(path: &Path, tables: &[PublishedTable]) -> Result<Self, ConfigError> {
-        let file: BTreeMap<String, Value> = yaml::load(path)?;
+        let file: BTreeMap<String, Value> = crate::configs::yaml(path)?;
         let wrong = |id: &str, message: String| ConfigError::new(path, format!("{id}: {message}"));
         let mut found = BTreeMap::new();
         let (mut words, mut units) = (BTreeMap::new(), BTreeMap::new());

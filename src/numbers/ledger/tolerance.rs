@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::setup::yaml::{self, ConfigError};
+use crate::setup::ConfigError;
 
 use super::published::{Form, Kind};
 
@@ -59,9 +59,9 @@ impl Tolerances {
     /// Reads the file.
     ///
     /// # Errors
-    /// As [`yaml::load`]; a tolerance without a width; one that is left out by those before.
+    /// As [`crate::configs::yaml`]; a tolerance without a width; one that is left out by those before.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let file: Self = yaml::load(path)?;
+        let file: Self = crate::configs::yaml(path)?;
         if file.exact.units_of_last_digit <= 0.0 {
             let message = "exact.units_of_last_digit: expected a number above 0";
             return Err(ConfigError::new(path, message));

@@ -1,15 +1,22 @@
 //! Whether a burst leaves a cell stuck, and whether it gets stuck without one (layers H2 and
 //! H3, App. E.6, E.9).
 
-use super::{columns, facts, rows, significant};
+use super::{answers, facts, significant};
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
 use crate::model::curve::layers::{demand_cv2, h2};
 use crate::model::{ModelError, Theory, positive};
 use crate::setup::protocol::Paired;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Col, Table};
 
 /// Bursts shown by default, in shares of the critical one.
 const SHARES: [f64; 7] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
+
+/// A burst that is asked about, in fresh sessions.
+struct Asked<'a> {
+    burst: f64,
+    basin: &'a BurstBasin<'a>,
+    horizon_s: f64,
+}
 
 /// How long a run goes on after its burst, s: the constant fitted to the paper's BASIN runs
 /// for the paper's protocol, else from the burst's end to the run's.
@@ -62,28 +69,24 @@ pub fn burst(
     );
     let spread = SHARES.map(|share| libm::round(share * critical).max(1.0));
     let bursts = if bursts.is_empty() { &spread[..] } else { bursts };
-    let list = bursts
+    let columns: &[Col<Asked<'_>>] = &[
+        Col::number("burst", "fresh sessions", 0, |of| of.burst),
+        Col::new("reaches_onset_first", "probability", |of| {
+            significant(of.basin.committor(of.burst), 3)
+        }),
+        Col::new("stuck", "probability", |of| {
+            significant(of.basin.stuck_probability(of.burst, of.horizon_s), 3)
+        }),
+    ];
+    let rows = bursts
         .iter()
-        .map(|sessions| {
-            positive("burst (sessions)", *sessions)?;
-            Ok(vec![
-                Cell::Number(*sessions, 0),
-                significant(basin.committor(*sessions), 3),
-                significant(stuck(*sessions), 3),
-            ])
+        .map(|burst| {
+            positive("burst (sessions)", *burst)?;
+            Ok(Asked { burst: *burst, basin: &basin, horizon_s })
         })
         .collect::<Result<Vec<_>, ModelError>>()?;
-    let names = [
-        ("burst", "fresh sessions"),
-        ("reaches_onset_first", "probability"),
-        ("stuck", "probability"),
-    ];
-    let table = Table {
-        name: "model_burst".into(),
-        title: "By size (H3 is an approximation, one constant fitted to the paper's runs)".into(),
-        columns: columns(&names),
-        rows: rows(list.into_iter()),
-    };
+    let title = "By size (H3 is an approximation, one constant fitted to the paper's runs)";
+    let table = answers("model_burst", title, columns, rows);
     Ok(vec![state, table])
 }
 

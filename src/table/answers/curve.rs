@@ -1,10 +1,18 @@
 //! The entry model's curve of a cell (App. E.9).
 
-use super::{Fact, columns, facts, rows};
+use super::{Fact, answers, facts};
+use crate::model::curve::entry::State;
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Table, fixed};
+use crate::table::{Cell, Col, Table, fixed};
+
+/// A state of the curve, its rate in lambda_ref and its share of turns that hit.
+struct Shown {
+    state: State,
+    mu_over_ref: f64,
+    hit_share: f64,
+}
 
 /// The curve's landmarks, with layers H1 and H2, and its states at the given populations. H2
 /// looks for the edge within `from_empty_s`.
@@ -58,33 +66,20 @@ pub fn curve(
         ]
         .concat(),
     );
-    let states = populations.iter().flat_map(|n| {
-        let states = curve.states_at(*n);
-        states.into_iter().map(|state| {
-            vec![
-                Cell::Number(state.population, 1),
-                Cell::Number(state.mu_per_s, 4),
-                Cell::Number(state.mu_per_s / lambda_ref, 3),
-                Cell::Number(100.0 * model.followup_share() * state.hit_probability, 1),
-                Cell::Number(state.in_service, 1),
-                Cell::Number(state.queued, 1),
-            ]
-        })
-    });
-    let names = [
-        ("population", "sessions"),
-        ("mu", "sessions/s"),
-        ("mu_over_ref", "lambda_ref"),
-        ("turns_that_hit", "%"),
-        ("in_service", "sessions"),
-        ("queued", "sessions"),
+    let columns: &[Col<Shown>] = &[
+        Col::number("population", "sessions", 1, |of| of.state.population),
+        Col::number("mu", "sessions/s", 4, |of| of.state.mu_per_s),
+        Col::number("mu_over_ref", "lambda_ref", 3, |of| of.mu_over_ref),
+        Col::number("turns_that_hit", "%", 1, |of| 100.0 * of.hit_share),
+        Col::number("in_service", "sessions", 1, |of| of.state.in_service),
+        Col::number("queued", "sessions", 1, |of| of.state.queued),
     ];
-    let table = Table {
-        name: "model_curve".into(),
-        title: "States".into(),
-        columns: columns(&names),
-        rows: rows(states),
-    };
+    let states = populations.iter().flat_map(|n| curve.states_at(*n)).map(|state| Shown {
+        state,
+        mu_over_ref: state.mu_per_s / lambda_ref,
+        hit_share: model.followup_share() * state.hit_probability,
+    });
+    let table = answers("model_curve", "States", columns, states);
     Ok(vec![landmarks, table])
 }
 

@@ -1,9 +1,51 @@
 //! What lowering or stopping arrivals does to a trap (Cor. 3, Prop. 1(a)).
 
-use super::{columns, facts, near_one, rows, significant};
+use super::{answers, facts, near_one, significant};
 use crate::model::fluid::cut::{Fate, fate};
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Col, Table};
+
+/// A cut and what it leads to.
+struct Cut {
+    /// The rate it cuts to, in lambda_ref.
+    to: f64,
+    rho: f64,
+    /// When it is made, s.
+    cut_s: f64,
+    fate: Fate,
+    /// The lowest backlog after it, and when, s.
+    lowest: (f64, f64),
+    dip_percent: f64,
+    at_end: f64,
+}
+
+const CUTS: &[Col<Cut>] = &[
+    Col::number("cut_to", "lambda_ref", 3, |cut| cut.to),
+    Col::new("rho", "", |cut| near_one(cut.rho, 3)),
+    Col::new("fate", "", |cut| {
+        Cell::text(match cut.fate {
+            Fate::Empties { .. } => "empties",
+            Fate::Settles { .. } => "settles",
+            Fate::Grows { .. } => "grows",
+        })
+    }),
+    Col::new("empty_at", "s", |cut| match cut.fate {
+        Fate::Empties { after_s } => Cell::Number(cut.cut_s + after_s, 0),
+        _ => Cell::Empty,
+    }),
+    Col::new("settles_at", "sessions", |cut| match cut.fate {
+        Fate::Settles { backlog } => Cell::Number(backlog, 1),
+        _ => Cell::Empty,
+    }),
+    Col::new("grows_by", "sessions/s", |cut| match cut.fate {
+        Fate::Grows { growth_per_s } => significant(growth_per_s, 4),
+        _ => Cell::Empty,
+    }),
+    Col::number("lowest_backlog", "sessions", 1, |cut| cut.lowest.0),
+    Col::number("lowest_at", "s", 0, |cut| cut.lowest.1),
+    Col::number("dip", "%", 1, |cut| cut.dip_percent),
+    Col::number("backlog_at_end", "sessions", 1, |cut| cut.at_end),
+];
 
 /// After the paper's burst at `lambda_per_s`, arrivals are cut at `cut_s` to each of `rates`
 /// (sessions/s; 0 stops them); backlogs up to `end_s`.
@@ -31,30 +73,15 @@ pub fn cut(
     for rate in rates {
         let fluid = burst.run(model, lambda_per_s, &[(cut_s, *rate)], end_s)?;
         let (lowest, at_s) = fluid.lowest_backlog(cut_s, end_s);
-        let none = || Cell::Empty;
-        let fate = match fate(model, work_s, *rate)? {
-            Fate::Empties { after_s } => {
-                [Cell::text("empties"), Cell::Number(cut_s + after_s, 0), none(), none()]
-            }
-            Fate::Settles { backlog } => {
-                [Cell::text("settles"), none(), Cell::Number(backlog, 1), none()]
-            }
-            Fate::Grows { growth_per_s } => {
-                [Cell::text("grows"), none(), none(), significant(growth_per_s, 4)]
-            }
-        };
-        let mut row = vec![
-            Cell::Number(rate / theory.cell.lambda_ref_per_s, 3),
-            near_one(model.rho(*rate), 3),
-        ];
-        row.extend(fate);
-        row.extend([
-            Cell::Number(lowest, 1),
-            Cell::Number(at_s, 0),
-            Cell::Number(100.0 * (lowest / fluid.backlog(cut_s) - 1.0), 1),
-            Cell::Number(fluid.backlog(end_s), 1),
-        ]);
-        cuts.push(row);
+        cuts.push(Cut {
+            to: *rate / theory.cell.lambda_ref_per_s,
+            rho: model.rho(*rate),
+            cut_s,
+            fate: fate(model, work_s, *rate)?,
+            lowest: (lowest, at_s),
+            dip_percent: 100.0 * (lowest / fluid.backlog(cut_s) - 1.0),
+            at_end: fluid.backlog(end_s),
+        });
     }
     let lambda_ref = theory.cell.lambda_ref_per_s;
     let title = format!("A cut at {cut_s:.0} s in the trap of {}", theory.cell.name);
@@ -73,24 +100,8 @@ pub fn cut(
             ),
         ],
     );
-    let names = [
-        ("cut_to", "lambda_ref"),
-        ("rho", ""),
-        ("fate", ""),
-        ("empty_at", "s"),
-        ("settles_at", "sessions"),
-        ("grows_by", "sessions/s"),
-        ("lowest_backlog", "sessions"),
-        ("lowest_at", "s"),
-        ("dip", "%"),
-        ("backlog_at_end", "sessions"),
-    ];
-    let table = Table {
-        name: "model_cut".into(),
-        title: format!("Cuts, with backlogs at {end_s:.0} s"),
-        columns: columns(&names),
-        rows: rows(cuts.into_iter()),
-    };
+    let title = format!("Cuts, with backlogs at {end_s:.0} s");
+    let table = answers("model_cut", title, CUTS, cuts);
     Ok(vec![state, table])
 }
 

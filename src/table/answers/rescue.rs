@@ -1,11 +1,11 @@
 //! Which session caps rescue a trapped cell at its load, and when they can be released
 //! (Cor. 4, Prop. 2, App. E.4, E.7, layer H4).
 
-use super::{about, columns, facts, rows};
+use super::{about, answers, facts};
 use crate::model::curve::layers::h4::{Rescue, release};
 use crate::model::rescue::{RescuingCaps, drain_s, rescuing_caps};
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Col, Table};
 
 /// The backlog that a cap meets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,41 +157,35 @@ fn words(range: Option<RescuingCaps>) -> String {
     }
 }
 
+/// A cap, the curve's rate at it, and when it is engaged, where that is given.
+struct Asked<'a> {
+    row: &'a CapRow,
+    mu_per_s: f64,
+    engage_s: Option<f64>,
+}
+
 fn each_cap(theory: &Theory, list: &[CapRow], backlog: Backlog) -> Result<Table, ModelError> {
     let curve = theory.curve()?;
     let (when, engage_s) = match backlog {
         Backlog::AfterTheBurst { engage_s } => (format!("at {engage_s:.0} s"), Some(engage_s)),
         Backlog::Seen { .. } => ("now".to_owned(), None),
     };
-    let row = |row: &CapRow| {
-        let mut cells = vec![
-            Cell::Number(row.cap, 0),
-            Cell::Number(curve.mu_per_s(row.cap), 4),
-            Cell::text(if row.rescues { "yes" } else { "no" }),
-            Cell::optional(row.drain_s, 0),
-            Cell::optional(row.release_after_s, 0),
-        ];
-        if let Some(at_s) = engage_s {
-            cells.push(Cell::optional(row.release_after_s.map(|after_s| at_s + after_s), 0));
-        }
-        cells
-    };
-    let mut names = vec![
-        ("cap", "sessions"),
-        ("mu_at_cap", "sessions/s"),
-        ("rescues", ""),
-        ("gate_drains_in", "s"),
-        ("release_after_by_h4", "s"),
+    let mut columns: Vec<Col<Asked<'_>>> = vec![
+        Col::number("cap", "sessions", 0, |of| of.row.cap),
+        Col::number("mu_at_cap", "sessions/s", 4, |of| of.mu_per_s),
+        Col::new("rescues", "", |of| Cell::yes_no(Some(of.row.rescues))),
+        Col::optional("gate_drains_in", "s", 0, |of| of.row.drain_s),
+        Col::optional("release_after_by_h4", "s", 0, |of| of.row.release_after_s),
     ];
     if engage_s.is_some() {
-        names.push(("release_at_by_h4", "s"));
+        columns.push(Col::optional("release_at_by_h4", "s", 0, |of| {
+            let at_s = of.engage_s.zip(of.row.release_after_s);
+            at_s.map(|(engage_s, after_s)| engage_s + after_s)
+        }));
     }
-    Ok(Table {
-        name: "model_rescue".into(),
-        title: format!("Caps engaged {when} (H4 is an approximation)"),
-        columns: columns(&names),
-        rows: rows(list.iter().map(row)),
-    })
+    let title = format!("Caps engaged {when} (H4 is an approximation)");
+    let rows = list.iter().map(|row| Asked { row, mu_per_s: curve.mu_per_s(row.cap), engage_s });
+    Ok(answers("model_rescue", title, &columns, rows))
 }
 
 /// At most eight caps from one end of the range to the other.

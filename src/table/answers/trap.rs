@@ -1,9 +1,9 @@
 //! What an engine with every turn missing does at a load (Theorem 1, Prop. 1).
 
-use super::{Fact, columns, facts, near_one, rows, significant};
+use super::{Fact, answers, facts, near_one, significant};
 use crate::model::fifo::{kendall, roots};
 use crate::model::{ModelError, Regime, Theory, Trap};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Col, Table};
 
 /// Bands of turns that the mix is shown in.
 const BANDS: [(usize, usize); 5] = [(1, 5), (6, 10), (11, 20), (21, 40), (41, usize::MAX)];
@@ -87,24 +87,31 @@ fn transient(theory: &Theory, trap: &Trap, all_roots: bool) -> Result<Vec<Fact>,
     Ok(list)
 }
 
+/// A band of turns, with its shares of those served, %.
+struct Band {
+    turns: (usize, usize),
+    trapped: f64,
+    stationary: f64,
+}
+
 /// Turns served in the trap against the stationary mix.
 fn mix(theory: &Theory, trap: &Trap) -> Table {
+    let columns: &[Col<Band>] = &[
+        Col::new("turns", "", |band| Cell::text(format!("{}-{}", band.turns.0, band.turns.1))),
+        Col::number("trapped", "%", 1, |band| band.trapped),
+        Col::number("stationary", "%", 1, |band| band.stationary),
+    ];
     let turns = trap.tilted_mix.len();
     let share = |mix: &[f64], from: usize, to: usize| 100.0 * mix[from - 1..to].iter().sum::<f64>();
     let bands = BANDS.iter().filter(|(from, _)| *from <= turns).map(|(from, to)| {
-        let to = (*to).min(turns);
-        vec![
-            Cell::text(format!("{from}-{to}")),
-            Cell::Number(share(&trap.tilted_mix, *from, to), 1),
-            Cell::Number(share(&theory.means.mix, *from, to), 1),
-        ]
+        let (from, to) = (*from, (*to).min(turns));
+        Band {
+            turns: (from, to),
+            trapped: share(&trap.tilted_mix, from, to),
+            stationary: share(&theory.means.mix, from, to),
+        }
     });
-    Table {
-        name: "model_turn_mix".into(),
-        title: "Turns served".into(),
-        columns: columns(&[("turns", ""), ("trapped", "%"), ("stationary", "%")]),
-        rows: rows(bands),
-    }
+    answers("model_turn_mix", "Turns served", columns, bands)
 }
 
 /// The protocol's burst, all misses from then on, over the evaluation window (App. E.5).

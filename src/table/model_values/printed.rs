@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::entry::half_hit;
-use super::question::{Answer, Question, Unanswered};
+use super::registry::{Answer, At, Load, Unanswered, Value, needed};
+use super::{curve, onset, sessions};
 use crate::model::window::{
     FillRule, largest_feasible_multiple, predicted_drain_s, slope_threshold_per_s,
 };
@@ -32,8 +32,9 @@ struct CellsFile {
     cells: BTreeMap<String, PrintedCell>,
 }
 
+/// What is printed of one cell's measurements.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-struct PrintedCell {
+pub(super) struct PrintedCell {
     all_miss_token_rate: Option<Valued>,
     e0a: Option<CacheOff>,
     closed_curve: Option<ClosedCurve>,
@@ -69,6 +70,7 @@ struct CurvePoint {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct RegisteredRates {
+    multiples: Vec<f64>,
     sessions_s: Option<Vec<f64>>,
 }
 
@@ -93,7 +95,6 @@ struct RateRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct Table20Row {
     cell: String,
-    status: String,
     measured: f64,
 }
 
@@ -128,9 +129,18 @@ impl Printed {
         self.from_empty.iter().map(|row| (row.cell.as_str(), row.rate))
     }
 
-    fn cell(&self, name: Option<&str>) -> Result<&PrintedCell, Unanswered> {
-        name.and_then(|name| self.cells.get(name))
+    pub(super) fn cell(&self, name: &str) -> Result<&PrintedCell, Unanswered> {
+        self.cells
+            .get(name)
             .ok_or_else(|| Unanswered::new("no measurements of this cell are printed"))
+    }
+
+    /// The measured crossing of Table 20, also of the cell that a prediction was made for
+    /// before its costs were measured.
+    fn measured_crossing(&self, cell: &str) -> Answer {
+        let cell = cell.strip_suffix("-apriori").unwrap_or(cell);
+        let row = self.table_20.iter().find(|row| row.cell == cell);
+        known(row.map(|row| row.measured), "measured crossing")
     }
 }
 
@@ -161,9 +171,12 @@ impl PrintedCell {
         known(mu, "measured mu at this population")
     }
 
-    fn registered_rate_per_s(&self, index: usize) -> Answer {
-        let rates = self.registered_rates.as_ref().and_then(|rates| rates.sessions_s.as_ref());
-        known(rates.and_then(|rates| rates.get(index).copied()), "registered rate")
+    fn registered_rate_per_s(&self, multiple: f64) -> Answer {
+        let rate = self.registered_rates.as_ref().and_then(|rates| {
+            let place = rates.multiples.iter().position(|m| *m == multiple)?;
+            rates.sessions_s.as_ref()?.get(place).copied()
+        });
+        known(rate, "registered rate at this multiple")
     }
 }
 
@@ -171,78 +184,56 @@ fn known(value: Option<f64>, what: &str) -> Answer {
     value.ok_or_else(|| Unanswered::new(format!("no {what} is printed")))
 }
 
-pub(super) fn answer(q: &Question) -> Option<Answer> {
-    let quantity = q.quantity;
-    let measured = || q.printed.cell(q.subject.cell);
-    Some(match quantity {
-        "C/E[W]" => measured().and_then(|cell| sessions(q, cell.all_miss_tokens_per_s()?)),
-        "C/E[W] / lam_ref" => {
-            measured().and_then(|cell| multiple(q, cell.all_miss_tokens_per_s()?))
-        }
-        "64-session C/E[W] / lam_ref" => {
-            measured().and_then(|cell| multiple(q, cell.cache_off_tokens_per_s(64)?))
-        }
-        "n=96 C/E[W] / lam_ref" => {
-            measured().and_then(|cell| multiple(q, cell.zero_hit_tokens_per_s()?))
-        }
-        _ if quantity.starts_with("slope threshold ") => q.theory().and_then(|t| {
-            let lambda = t.rate_per_s(q.number_after("threshold ")?);
-            Ok(slope_threshold_per_s(lambda, t.cell.lambda_ref_per_s))
-        }),
-        _ if quantity.starts_with("predicted drain ") => measured().and_then(|cell| {
-            let lambda = cell.registered_rate_per_s(q.occurrence)?;
-            let drain = predicted_drain_s(
-                cell.mu_per_s(q.number_after("mu(")?)?,
-                lambda,
-                &FillRule::paper(),
-            );
-            drain.ok_or_else(|| Unanswered::new("the cap does not serve the load"))
-        }),
-        _ if quantity.starts_with("largest multiple whose drain fits") => {
-            measured().and_then(|cell| {
-                let lambda_ref = q.theory()?.cell.lambda_ref_per_s;
-                // The registered caps of both cells are 20 (App. E.11).
-                Ok(largest_feasible_multiple(cell.mu_per_s(20.0)?, lambda_ref, &FillRule::paper()))
-            })
-        }
-        _ if quantity.starts_with("mean error (") => mean_error(q),
-        _ if quantity.starts_with("h(W/C) = ") => q.theory().and_then(|t| {
-            let pool = t.cell.pool_tokens as f64 / t.means.mean_footprint_tokens();
-            Ok(q.number_after("= ")? * pool)
-        }),
-        _ => return None,
-    })
-}
-
-/// Tokens per second as sessions per second.
-fn sessions(q: &Question, tokens_per_s: f64) -> Answer {
-    Ok(tokens_per_s / q.theory()?.means.session_prompt_tokens())
-}
-
-fn multiple(q: &Question, tokens_per_s: f64) -> Answer {
-    Ok(sessions(q, tokens_per_s)? / q.theory()?.cell.lambda_ref_per_s)
-}
-
-/// Mean distance of a predictor from the measured crossings of Table 20, over the cells
-/// predicted blind ("b and a") or over all but the one that fixes the constant.
-fn mean_error(q: &Question) -> Answer {
-    let blind = q.subject.name == "b";
-    let rows = q.printed.table_20.iter().filter(|row| {
-        if blind { row.status.starts_with(['b', 'a']) } else { row.cell != "sglang-300k" }
-    });
-    let mut errors = Vec::new();
-    for row in rows {
-        // Llama was predicted from its a-priori cost vector.
-        let theory = q.named(&format!("{}-apriori", row.cell)).or_else(|_| q.named(&row.cell))?;
-        let predicted = if q.quantity.ends_with("of n_1/2") {
-            half_hit(theory)?.population
-        } else if q.quantity.ends_with("of M/E_S") {
-            theory.curve()?.model().onset().pool_part
-        } else {
-            let pool = theory.cell.pool_tokens as f64 / theory.means.mean_footprint_tokens();
-            q.number_after("of ")? * pool
+pub(super) const QUANTITIES: &[(&str, Value)] = &[
+    ("all_miss_sessions_per_s", |at| sessions_per_s(at, at.measured()?.all_miss_tokens_per_s()?)),
+    ("all_miss_over_lambda_ref", |at| over_lambda_ref(at, at.measured()?.all_miss_tokens_per_s()?)),
+    ("all_miss_of_64_over_lambda_ref", |at| {
+        over_lambda_ref(at, at.measured()?.cache_off_tokens_per_s(64)?)
+    }),
+    ("zero_hit_of_96_over_lambda_ref", |at| {
+        over_lambda_ref(at, at.measured()?.zero_hit_tokens_per_s()?)
+    }),
+    ("slope_threshold_per_s", |at| {
+        Ok(slope_threshold_per_s(at.rate_per_s()?, at.theory.cell.lambda_ref_per_s))
+    }),
+    ("predicted_drain_s", |at| {
+        let Load::Multiple(multiple) = at.load()? else {
+            return Err(Unanswered::new("rates are registered as multiples of lambda_ref"));
         };
-        errors.push((predicted - row.measured).abs());
-    }
-    Ok(errors.iter().sum::<f64>() / errors.len() as f64)
+        let lambda = at.measured()?.registered_rate_per_s(multiple)?;
+        let drain = predicted_drain_s(mu_at_cap_per_s(at)?, lambda, &FillRule::paper());
+        drain.ok_or_else(|| Unanswered::new("the cap does not serve the load"))
+    }),
+    ("largest_multiple_that_drains_in_time", |at| {
+        let lambda_ref = at.theory.cell.lambda_ref_per_s;
+        Ok(largest_feasible_multiple(mu_at_cap_per_s(at)?, lambda_ref, &FillRule::paper()))
+    }),
+    ("scaled_pool_over_mean_footprint", scaled_capacity),
+    ("crossing_error_of_scaled_pool", |at| crossing_error(at, scaled_capacity(at)?)),
+    ("crossing_error_of_half_hit", |at| crossing_error(at, curve::half_hit_crossing(at)?)),
+    ("crossing_error_of_pool_part", |at| crossing_error(at, onset::pool_part(at)?)),
+];
+
+/// The measured mu at the cap.
+fn mu_at_cap_per_s(at: &At) -> Answer {
+    at.measured()?.mu_per_s(needed("population", at.with.population)?)
+}
+
+/// Tokens per second as sessions per second, C / E\[W\].
+fn sessions_per_s(at: &At, tokens_per_s: f64) -> Answer {
+    Ok(tokens_per_s / at.theory.means.session_prompt_tokens())
+}
+
+fn over_lambda_ref(at: &At, tokens_per_s: f64) -> Answer {
+    Ok(sessions_per_s(at, tokens_per_s)? / at.theory.cell.lambda_ref_per_s)
+}
+
+/// The crossing that a measured constant of proportion predicts, h(W/C).
+fn scaled_capacity(at: &At) -> Answer {
+    Ok(needed("factor", at.with.factor)? * sessions::pool_over_mean_footprint(at))
+}
+
+/// How far a predicted crossing lies from the measured one of Table 20, in sessions.
+fn crossing_error(at: &At, predicted: f64) -> Answer {
+    Ok((predicted - at.printed()?.measured_crossing(&at.theory.cell.name)?).abs())
 }

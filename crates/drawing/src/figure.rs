@@ -1,0 +1,85 @@
+//! Figures in print quality, each from tables: one drawing that becomes SVG, PDF and PNG.
+//!
+//! A figure takes typed tables, never run directories, and gives its drawing and the data it
+//! plots. Nothing here touches a file. Where the data come from and what is missing is said in
+//! the figure; unknown values are gaps. Diagrams and interactive pages are left out.
+
+mod arms;
+pub mod axis;
+pub mod canvas;
+mod clip;
+pub mod closed_curve;
+pub mod cuts;
+pub mod data;
+pub mod drawing;
+pub mod font;
+pub mod from_empty;
+pub mod label;
+pub mod legend;
+pub mod mark;
+pub mod mirror;
+mod names;
+pub mod origin;
+pub mod page;
+pub mod panel;
+mod plot;
+pub mod population;
+pub mod predicted_curve;
+pub mod rescue;
+pub mod run_picture;
+pub mod stampede;
+pub mod style;
+pub mod svg;
+pub mod theorem;
+mod ticks;
+pub mod tilted_mix;
+pub mod time_scales;
+pub mod timeline;
+pub mod two_engines;
+
+pub use data::FigureData;
+pub use drawing::Drawing;
+pub use origin::Origin;
+
+/// A figure: what is drawn, and the data it was drawn from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// The drawing, for [`svg::write`].
+    pub drawing: Drawing,
+    /// The plotted data.
+    pub data: FigureData,
+}
+
+/// Why a figure could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum FigureError {
+    /// The shapes could not be drawn.
+    #[error("cannot draw the figure: {0}")]
+    Canvas(String),
+    /// The drawing could not be turned into this format.
+    #[error("cannot write the figure as {format}: {reason}")]
+    Output {
+        /// SVG, PDF or PNG.
+        format: &'static str,
+        /// What its writer said.
+        reason: String,
+    },
+    /// The plotted data could not be written.
+    #[error("cannot write the figure's data: {0}")]
+    Data(String),
+}
+
+impl FigureError {
+    pub(crate) fn canvas(reason: impl ToString) -> Self {
+        Self::Canvas(reason.to_string())
+    }
+
+    /// A format could not be written, by what its writer said.
+    pub fn output(format: &'static str, reason: impl ToString) -> Self {
+        Self::Output { format, reason: reason.to_string() }
+    }
+
+    pub(crate) fn data(reason: impl ToString) -> Self {
+        Self::Data(reason.to_string())
+    }
+}

@@ -1,0 +1,7 @@
+//! Figures: from typed data to a drawing and the text of its SVG document.
+//!
+//! Pure: no files, no fonts of the system. PDF and PNG are the application's.
+
+use trapcheck_setup::escape;
+
+pub mod figure;

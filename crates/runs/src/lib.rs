@@ -1,0 +1,13 @@
+//! Runs: their rows, read from tables that are unpacked already and checked; what is measured
+//! on them; the registered rules that judge them; and a run against model F.
+//!
+//! Pure: no files, no threads. Finding, unpacking and writing run directories is the
+//! application's.
+
+use trapcheck_model::model;
+use trapcheck_setup::{decimal, hash, limits, parse_message, setup};
+
+pub mod law;
+pub mod measure;
+pub mod rule;
+pub mod run;

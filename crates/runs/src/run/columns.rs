@@ -1,0 +1,382 @@
+//! One table, read into typed columns by their names.
+//!
+//! Text tables (csv, plain or packed) and parquet come out the same. The schema
+//! is given, never inferred: a value that does not fit it is a [`Problem`] with
+//! file, line and column. Here is the text half; the parquet half, which needs a reader
+//! of its own, fills [`Columns`] through what is public.
+
+mod mapped;
+mod text;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+pub use mapped::{Mapped, Mapping};
+
+use super::problem::Problem;
+use super::source::Text;
+use crate::limits;
+
+/// A file with more problems than this is not read further.
+pub const MOST_PROBLEMS: usize = 1000;
+
+/// Ends a message about a value that is not in the file as it is quoted.
+pub const CONVERTED: &str = " after conversion by the layout";
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// Any text.
+    Text,
+    /// Text in which these words mean something: the beginning of one at the very end of a
+    /// file is a word that was cut off.
+    Word(&'static [&'static str]),
+    /// A whole number, at least 0.
+    Count,
+    /// A finite number.
+    Number,
+}
+
+/// What it means when a column or a value is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// Column and every value are needed.
+    Needed,
+    /// The column is needed; an empty value means unknown or not applicable.
+    MayBeEmpty,
+    /// An engine or client may not report it: the whole column may be lacking,
+    /// which is noted.
+    MayLack,
+}
+
+/// One column of a schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its name in format 1.
+    pub name: &'static str,
+    /// What it holds.
+    pub ty: Type,
+    /// Whether it may lack.
+    pub presence: Presence,
+}
+
+/// A table in memory.
+#[derive(Debug)]
+pub struct Columns {
+    /// The file they were read from.
+    pub file: PathBuf,
+    /// Per row: its line in the file (its row number in parquet).
+    pub lines: Vec<u64>,
+    /// Columns the schema allows to lack, and which do.
+    pub lacking: Vec<&'static str>,
+    /// Worth knowing: rows left out because the file was cut off there, a last
+    /// line without its newline.
+    pub notes: Vec<Problem>,
+    /// What was left out on request.
+    pub left_out: Option<LeftOut>,
+    /// How problems name the columns.
+    pub labels: Labels,
+    /// The values, in the order of the schema.
+    pub data: Vec<(&'static str, Data)>,
+}
+
+/// What is left out of a file that was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// Its last line.
+    Line,
+    /// The end of a packed stream: a line, or any number of them.
+    Tail,
+}
+
+/// How problems name the columns of a file that names them otherwise.
+pub type Labels = BTreeMap<&'static str, String>;
+
+/// The values of one column.
+#[derive(Debug)]
+pub enum Data {
+    /// Texts, empty where there is none.
+    Text(Texts),
+    /// Whole numbers.
+    Count(Vec<Option<u64>>),
+    /// Finite numbers.
+    Number(Vec<Option<f64>>),
+}
+
+/// A column of texts in one allocation.
+#[derive(Debug, Default)]
+pub struct Texts {
+    bytes: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Appends one.
+    #[inline]
+    pub fn push(&mut self, text: &str) {
+        self.bytes.push_str(text);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Whether there is room for more, within what a table may hold.
+    pub fn has_room(&self) -> bool {
+        self.bytes.len() as u64 <= limits::FILE_BYTES
+    }
+
+    /// The text of row `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> &str {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.bytes[start..self.ends[i]]
+    }
+}
+
+impl Columns {
+    /// Reads a text table, whose columns have the schema's names or are mapped onto them.
+    /// `file` is named in problems.
+    ///
+    /// # Errors
+    /// Everything found wrong with it, in file order.
+    pub fn read(
+        file: &Path,
+        text: &Text<'_>,
+        schema: &[Field],
+        mapping: Option<&Mapping<'_>>,
+        drop_cut_off: bool,
+    ) -> Result<Self, Vec<Problem>> {
+        text::read(file, text, schema, mapping, drop_cut_off)
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The column `name`, which the schema declares as text.
+    pub fn text(&self, name: &str) -> &Texts {
+        match self.column(name) {
+            Data::Text(texts) => texts,
+            _ => unreachable!("{name} is declared as text"),
+        }
+    }
+
+    /// The column `name`, which the schema declares as a count.
+    pub fn count(&self, name: &str) -> &[Option<u64>] {
+        match self.column(name) {
+            Data::Count(counts) => counts,
+            _ => unreachable!("{name} is declared as a count"),
+        }
+    }
+
+    /// The column `name`, which the schema declares as a number.
+    pub fn number(&self, name: &str) -> &[Option<f64>] {
+        match self.column(name) {
+            Data::Number(numbers) => numbers,
+            _ => unreachable!("{name} is declared as a number"),
+        }
+    }
+
+    fn column(&self, name: &str) -> &Data {
+        let found = self.data.iter().find(|(n, _)| *n == name);
+        &found.unwrap_or_else(|| unreachable!("{name} is in the schema")).1
+    }
+
+    /// Whether a file has so many problems that it is not read further, which is then one more:
+    /// a row in millions may have several.
+    #[inline]
+    pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
+        let many = problems.len() > MOST_PROBLEMS;
+        if many {
+            problems.sort();
+            problems.push(Problem::new(&self.file, "not read further: too many problems"));
+        }
+        many
+    }
+
+    /// An error at row `i` of this table.
+    pub fn problem(&self, i: usize, column: &str, message: impl Into<String>) -> Problem {
+        Problem::at(&self.file, self.lines[i], label(&self.labels, column), message)
+    }
+}
+
+impl Data {
+    /// With room for so many rows.
+    pub fn with_capacity(ty: Type, rows: usize) -> Self {
+        match ty {
+            Type::Text | Type::Word(_) => {
+                Self::Text(Texts { bytes: String::new(), ends: Vec::with_capacity(rows) })
+            }
+            Type::Count => Self::Count(Vec::with_capacity(rows)),
+            Type::Number => Self::Number(Vec::with_capacity(rows)),
+        }
+    }
+
+    /// Appends a value given as text. `None` is an empty field.
+    ///
+    /// # Errors
+    /// It does not fit the column: what was expected.
+    #[inline]
+    pub fn push(&mut self, value: Option<&[u8]>) -> Result<(), String> {
+        match self {
+            Self::Text(texts) => {
+                let text = std::str::from_utf8(value.unwrap_or_default())
+                    .map_err(|_| "expected UTF-8 text".to_owned())?;
+                texts.push(text);
+            }
+            Self::Count(counts) => counts.push(value.map(parse_count).transpose()?),
+            Self::Number(numbers) => numbers.push(value.map(parse_number).transpose()?),
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        match self {
+            Self::Text(texts) => {
+                texts.ends.truncate(rows);
+                texts.bytes.truncate(texts.ends.last().copied().unwrap_or(0));
+            }
+            Self::Count(counts) => counts.truncate(rows),
+            Self::Number(numbers) => numbers.truncate(rows),
+        }
+    }
+}
+
+/// How problems name a column.
+pub fn label<'a>(labels: &'a Labels, column: &'a str) -> &'a str {
+    labels.get(column).map_or(column, String::as_str)
+}
+
+fn quoted(value: &[u8]) -> String {
+    format!("\u{201c}{}\u{201d}", shortened(&String::from_utf8_lossy(value), 40))
+}
+
+/// The first characters of a text that may be a whole damaged file.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+/// A finite number.
+///
+/// # Errors
+/// What was expected and what was found.
+#[inline]
+pub fn parse_number(value: &[u8]) -> Result<f64, String> {
+    if let Some(x) = plain_number(value) {
+        return Ok(x);
+    }
+    match fast_float2::parse::<f64, _>(value) {
+        Ok(x) if x.is_finite() => Ok(x),
+        Ok(_) => Err(format!(
+            "expected a finite number, found {}; leave the field empty where it is unknown",
+            quoted(value)
+        )),
+        Err(_) => Err(format!("expected a number, found {}", quoted(value))),
+    }
+}
+
+/// A whole number, at least 0.
+///
+/// # Errors
+/// What was expected and what was found.
+#[inline]
+pub fn parse_count(value: &[u8]) -> Result<u64, String> {
+    let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
+    let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
+    let parsed = || std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+    if let Some(count) = plain_count(value).or_else(parsed) {
+        return if count <= limits::COUNT { Ok(count) } else { Err(too_large()) };
+    }
+    // Data frames with unknown values write whole numbers as 192.0.
+    count_from_float(parse_number(value).map_err(|_| wrong())?).ok_or_else(wrong)
+}
+
+/// At most this many digits are whole numbers that a float holds exactly.
+const EXACT_DIGITS: usize = 15;
+
+/// Digits alone, which most counts are.
+#[inline]
+fn plain_count(value: &[u8]) -> Option<u64> {
+    let digit = |n: u64, byte: &u8| byte.is_ascii_digit().then(|| 10 * n + u64::from(byte - b'0'));
+    (1..=EXACT_DIGITS).contains(&value.len()).then(|| value.iter().try_fold(0, digit))?
+}
+
+/// Digits with a point among them, which most numbers are: the quotient of two whole numbers
+/// that a float holds exactly is the float nearest to it.
+#[inline]
+fn plain_number(value: &[u8]) -> Option<f64> {
+    const POWERS: [f64; EXACT_DIGITS + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (mut digits, mut decimals) = (0_u64, None);
+    for byte in (2..=EXACT_DIGITS).contains(&value.len()).then_some(value)? {
+        match (byte, decimals) {
+            (b'0'..=b'9', _) => {
+                digits = 10 * digits + u64::from(byte - b'0');
+                decimals = decimals.map(|n| n + 1);
+            }
+            (b'.', None) => decimals = Some(0),
+            _ => return None,
+        }
+    }
+    // At least one digit, in "5." and ".5" as in "0.5": as other readers have it.
+    Some(digits as f64 / POWERS[decimals.unwrap_or(0)])
+}
+
+/// Whole, not negative, and small enough to be exact.
+pub fn count_from_float(x: f64) -> Option<u64> {
+    (x >= 0.0 && x.fract() == 0.0 && x <= limits::COUNT as f64).then_some(x as u64)
+}
+
+/// Where a field's values are.
+#[derive(Debug)]
+pub enum Place {
+    /// Nowhere: unknown in every row.
+    Lacking,
+    /// In the column at this place.
+    At(usize),
+    /// Where a layout says.
+    By(Box<Mapped>),
+}
+
+/// Per field of the schema, its place in the file; and the fields that lack.
+pub type Located = (Vec<Place>, Vec<&'static str>);
+
+/// Which of the file's columns answers each field, and which fields lack.
+///
+/// # Errors
+/// A column that is missing or there twice.
+pub fn locate(file: &Path, names: &[String], schema: &[Field]) -> Result<Located, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut there: HashMap<&str, usize> = HashMap::with_capacity(names.len());
+    for (i, name) in names.iter().enumerate() {
+        if *there.entry(name).or_insert(i) != i && schema.iter().any(|f| f.name == name) {
+            problems.push(Problem::at(file, 1, name, "this column is there twice"));
+        }
+    }
+    let mut places = Vec::new();
+    let mut lacking = Vec::new();
+    for field in schema {
+        let place = there.get(field.name).copied();
+        match (place, field.presence) {
+            (None, Presence::Needed | Presence::MayBeEmpty) => {
+                problems.push(missing(file, field.name, names));
+            }
+            (None, Presence::MayLack) => lacking.push(field.name),
+            _ => {}
+        }
+        places.push(place.map_or(Place::Lacking, Place::At));
+    }
+    if problems.is_empty() { Ok((places, lacking)) } else { Err(problems) }
+}
+
+fn missing(file: &Path, column: &str, names: &[String]) -> Problem {
+    let there = shortened(&names.join(", "), 400);
+    Problem::at(file, 1, column, format!("this column is missing; the file has: {there}"))
+}

@@ -1,0 +1,262 @@
+//! `sessions`: one row per session that arrived.
+
+use std::collections::HashMap;
+
+use super::columns::{Columns, Field, Presence, Type, shortened};
+use super::problem::Problem;
+use super::turns::unknown_kind;
+use super::{Kind, SessionIndex};
+
+/// One session. Times are seconds on the run's clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// Its identifier within its kind.
+    pub id: Box<str>,
+    /// Base stream or burst.
+    pub kind: Kind,
+    /// When it arrived by the plan; empty where the plan has no arrival time.
+    pub t_planned_s: Option<f64>,
+    /// When the gate let it in (its arrival where there is no gate); empty if it never did.
+    pub t_admitted_s: Option<f64>,
+    /// When it ended; empty if it did not.
+    pub t_end_s: Option<f64>,
+    /// T, its number of turns.
+    pub turns_planned: u64,
+    /// Turns that were served.
+    pub turns_done: u64,
+    /// Time at the gate before admission, s.
+    pub gate_wait_s: f64,
+    /// How often the gate paused it.
+    pub pauses: u64,
+    /// Time it was paused, s.
+    pub pause_s: f64,
+    /// Its state at the end of the run.
+    pub status: SessionStatus,
+}
+
+/// A session's state at the end of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionStatus {
+    /// Ended its last turn.
+    Completed,
+    /// In a turn or a tool call.
+    Running,
+    /// At the gate, never admitted.
+    Gated,
+    /// Paused by the gate.
+    Paused,
+    /// Turned away on arrival.
+    Refused,
+    /// Ended by a request error.
+    Failed,
+}
+
+impl SessionStatus {
+    pub(super) const ALL: [Self; 6] =
+        [Self::Completed, Self::Running, Self::Gated, Self::Paused, Self::Refused, Self::Failed];
+
+    /// The words of all.
+    const WORDS: [&str; 6] = {
+        let [a, b, c, d, e, f] = Self::ALL;
+        [a.word(), b.word(), c.word(), d.word(), e.word(), f.word()]
+    };
+
+    /// The word used in the files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Running => "running",
+            Self::Gated => "gated",
+            Self::Paused => "paused",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+}
+
+impl Session {
+    /// When the session arrived: by the plan, or when it was let in where the
+    /// plan has no time for it (closed runs).
+    pub fn t_arrival_s(&self) -> Option<f64> {
+        self.t_planned_s.or(self.t_admitted_s)
+    }
+
+    /// Whether it was ever in the system (a refused session was not).
+    pub fn was_in_system(&self) -> bool {
+        self.status != SessionStatus::Refused
+    }
+}
+
+/// The table's columns.
+pub const SCHEMA: &[Field] = &[
+    Field { name: "session", ty: Type::Text, presence: Presence::Needed },
+    Field { name: "kind", ty: Type::Text, presence: Presence::Needed },
+    Field { name: "t_planned", ty: Type::Number, presence: Presence::MayBeEmpty },
+    Field { name: "t_admitted", ty: Type::Number, presence: Presence::MayBeEmpty },
+    Field { name: "t_end", ty: Type::Number, presence: Presence::MayBeEmpty },
+    Field { name: "turns_planned", ty: Type::Count, presence: Presence::Needed },
+    Field { name: "turns_done", ty: Type::Count, presence: Presence::Needed },
+    Field { name: "gate_wait_s", ty: Type::Number, presence: Presence::MayBeEmpty },
+    Field { name: "pauses", ty: Type::Count, presence: Presence::MayBeEmpty },
+    Field { name: "pause_s", ty: Type::Number, presence: Presence::MayBeEmpty },
+    Field { name: "status", ty: Type::Word(&SessionStatus::WORDS), presence: Presence::Needed },
+];
+
+/// Finds a session by kind and identifier.
+pub struct Registry {
+    /// Per kind, by their numbers: most clients count their sessions.
+    numbered: [Vec<Option<SessionIndex>>; 2],
+    /// Per kind, the others.
+    named: [HashMap<Box<str>, SessionIndex>; 2],
+}
+
+impl Registry {
+    /// For so many sessions.
+    fn new(sessions: usize) -> Self {
+        // The numbers of some may be far apart: those are found as names.
+        let numbered = [Kind::Base, Kind::Burst].map(|_| vec![None; 2 * sessions]);
+        Self { numbered, named: Default::default() }
+    }
+
+    /// The session of this name.
+    #[inline]
+    pub fn find(&self, kind: Kind, id: &str) -> Option<SessionIndex> {
+        let kind = kind as usize;
+        match number(id).and_then(|n| self.numbered[kind].get(n)) {
+            Some(there) => *there,
+            None => self.named[kind].get(id).copied(),
+        }
+    }
+
+    /// Adds a session; says whether its name is new.
+    fn insert(&mut self, kind: Kind, id: &str, index: SessionIndex) -> bool {
+        let kind = kind as usize;
+        let before = match number(id).and_then(|n| self.numbered[kind].get_mut(n)) {
+            Some(there) => there.replace(index),
+            None => self.named[kind].insert(id.into(), index),
+        };
+        before.is_none()
+    }
+}
+
+/// The number that an identifier is, where no other is the same number: 7, not 07.
+#[inline]
+fn number(id: &str) -> Option<usize> {
+    let plain = id == "0" || !id.starts_with(['0', '+']);
+    if plain { id.parse().ok() } else { None }
+}
+
+/// Sessions in order of arrival, and the way to find them.
+pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut sessions = Vec::with_capacity(table.len());
+    let mut registry = Registry::new(table.len());
+    for row in by_arrival(table) {
+        if table.too_many(&mut problems) {
+            return Err(problems);
+        }
+        let (kind, status) = (table.text("kind").get(row), table.text("status").get(row));
+        let Some(kind) = Kind::from_word(kind) else {
+            problems.push(unknown_kind(table, row, kind));
+            continue;
+        };
+        let Some(status) = SessionStatus::from_word(status) else {
+            let words = SessionStatus::WORDS.join(", ");
+            let status = shortened(status, 40);
+            let message = format!("expected one of {words}, found \u{201c}{status}\u{201d}");
+            problems.push(table.problem(row, "status", message));
+            continue;
+        };
+        let session = session_of_row(table, row, kind, status);
+        problems.extend(impossible(table, row, &session));
+        let index = SessionIndex(sessions.len() as u32);
+        if !registry.insert(kind, &session.id, index) {
+            let id = shortened(&session.id, 40);
+            let message = format!("session {id} ({}) is there twice", kind.word());
+            problems.push(table.problem(row, "session", message));
+        }
+        sessions.push(session);
+    }
+    problems.sort();
+    if problems.is_empty() { Ok((sessions, registry)) } else { Err(problems) }
+}
+
+/// Rows in order of arrival; at one time by kind and identifier, so that the order
+/// of rows in the file says nothing.
+fn by_arrival(table: &Columns) -> Vec<usize> {
+    let (planned, admitted) = (table.number("t_planned"), table.number("t_admitted"));
+    let arrival = |row: usize| planned[row].or(admitted[row]).unwrap_or(f64::INFINITY);
+    let name = |row: usize| (table.text("kind").get(row), table.text("session").get(row));
+    let mut rows: Vec<usize> = (0..table.len()).collect();
+    rows.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then_with(|| name(*a).cmp(&name(*b))));
+    rows
+}
+
+fn session_of_row(table: &Columns, row: usize, kind: Kind, status: SessionStatus) -> Session {
+    Session {
+        id: table.text("session").get(row).into(),
+        kind,
+        t_planned_s: table.number("t_planned")[row],
+        t_admitted_s: table.number("t_admitted")[row],
+        t_end_s: table.number("t_end")[row],
+        turns_planned: table.count("turns_planned")[row].unwrap_or_default(),
+        turns_done: table.count("turns_done")[row].unwrap_or_default(),
+        gate_wait_s: table.number("gate_wait_s")[row].unwrap_or_default(),
+        pauses: table.count("pauses")[row].unwrap_or_default(),
+        pause_s: table.number("pause_s")[row].unwrap_or_default(),
+        status,
+    }
+}
+
+/// Times that lie before the last known one in front of them: which, and why.
+pub fn out_of_order<'a>(
+    times: &'a [(&'a str, Option<f64>)],
+) -> impl Iterator<Item = (&'a str, String)> {
+    let known = times.iter().filter_map(|(name, t)| t.map(|t| (*name, t)));
+    known
+        .clone()
+        .zip(known.skip(1))
+        .filter(|((_, t0), (_, t1))| t1 < t0)
+        .map(|((before, t0), (after, t1))| (after, format!("{t1} lies before {before} {t0}")))
+}
+
+fn impossible(table: &Columns, row: usize, session: &Session) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut say =
+        |column: &str, message: String| problems.push(table.problem(row, column, message));
+    if session.t_arrival_s().is_none() && session.was_in_system() {
+        say("t_planned", "expected t_planned or t_admitted: when did it arrive?".into());
+    }
+    let times = [
+        ("t_planned", session.t_planned_s),
+        ("t_admitted", session.t_admitted_s),
+        ("t_end", session.t_end_s),
+    ];
+    for (name, wait) in [("gate_wait_s", session.gate_wait_s), ("pause_s", session.pause_s)] {
+        if wait < 0.0 {
+            say(name, format!("a wait of {wait} s"));
+        }
+    }
+    for (column, message) in out_of_order(&times) {
+        say(column, message);
+    }
+    if session.turns_planned == 0 {
+        say("turns_planned", "expected at least 1 turn".into());
+    }
+    if session.turns_done > session.turns_planned {
+        let (done, planned) = (session.turns_done, session.turns_planned);
+        say("turns_done", format!("{done} turns done of {planned} planned"));
+    }
+    let ended = matches!(session.status, SessionStatus::Completed | SessionStatus::Failed);
+    if ended && session.t_end_s.is_none() {
+        say("t_end", format!("a {} session needs its end", session.status.word()));
+    }
+    if !ended && session.t_end_s.is_some() {
+        say("t_end", format!("a {} session has not ended", session.status.word()));
+    }
+    problems
+}

@@ -1,0 +1,14 @@
+//! What is fixed before a run, as checked values from the bytes of configuration files; and
+//! the small things everything here is written with: decimals, digits, hashes, names, limits.
+//!
+//! Pure: no files, no threads. The application reads the files and hands over their bytes.
+
+pub mod decimal;
+pub mod digits;
+pub mod escape;
+pub mod hash;
+pub mod limits;
+pub mod name;
+pub mod nearest;
+pub mod parse_message;
+pub mod setup;

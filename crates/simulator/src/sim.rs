@@ -1,0 +1,317 @@
+//! The calibrated simulator: a continuous-batching engine, iteration by
+//! iteration, driven by the same client as a real one (paper: App. E.12).
+//!
+//! Time is exact: requests join between iterations, decoding stretches without
+//! a prefill are crossed in closed form, and the same inputs give the same bytes
+//! in any thread count. When things coincide, client timers come before the end
+//! of an iteration, and equal timers come in the order they were asked for.
+//!
+//! Left out: partial prefix hits (a session's KV is reused whole or not at all),
+//! the engine's refresh of waiting prefixes, preemption, block fragmentation and
+//! everything a GPU does beside the five fitted costs. A simulated run is never
+//! engine data.
+
+pub mod check;
+pub mod costs;
+pub mod directory;
+pub mod engine;
+pub mod fidelity;
+pub mod kv;
+pub mod run;
+
+use crate::client::ClientError;
+use crate::client::arm::{self, ArmError};
+use crate::client::records::{ClientRun, GateEventKind, GateRecord, SessionRecord, TurnRecord};
+use crate::limits;
+use crate::plan::{self, Plan, PlanError};
+use crate::run::EngineSample;
+use crate::setup::campaign::PlannedRun;
+use crate::setup::{Arm, Batching, Cell, Protocol, Scheduling, Workload};
+use check::Violation;
+use costs::CostError;
+use engine::EngineSpec;
+use serde::Serialize;
+
+/// One run to simulate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSpec<'a> {
+    /// Engine, pool and costs.
+    pub cell: &'a Cell,
+    /// What sessions are like.
+    pub workload: &'a Workload,
+    /// Durations, burst and windows.
+    pub protocol: &'a Protocol,
+    /// Arrivals and gate.
+    pub arm: &'a Arm,
+    /// Arrival rate in multiples of the cell's lambda_ref; none in closed arms.
+    pub multiple: Option<f64>,
+    /// The plan's seed.
+    pub seed: u64,
+    /// How the engine is modelled.
+    pub options: Options,
+}
+
+/// How the engine is modelled, where that is not the cell's to say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Options {
+    /// Mixed batching is the simulator's primary mode, whatever the cell's own
+    /// engine does (App. E.12).
+    pub batching: Batching,
+    /// Order of admission; the cell's when `None`.
+    pub scheduling: Option<Scheduling>,
+    /// LPM orders its queue while at most this many wait; `None` is always
+    /// (LPM-INF, App. E.8).
+    pub lpm_fallback: Option<usize>,
+    /// Multiplies the costs per token (b, c_p, c_d): how the paper scales the
+    /// simulator to vLLM (App. E.12).
+    pub token_cost_factor: Option<f64>,
+    /// A finished session's KV stays as idle cache (a sensitivity arm, App. E.12).
+    pub keep_finished: bool,
+    /// Time between two samples of the engine's gauges, seconds (App. D: 5).
+    pub sample_s: f64,
+    /// Check the engine's invariants at every pass (always on in unit tests).
+    #[serde(skip)]
+    pub check: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            batching: Batching::Mixed,
+            scheduling: None,
+            lpm_fallback: Some(128),
+            token_cost_factor: None,
+            keep_finished: false,
+            sample_s: 5.0,
+            check: false,
+        }
+    }
+}
+
+impl Options {
+    /// The options of a campaign's run.
+    pub fn of(run: &PlannedRun<'_>) -> Self {
+        let stock = Self::default();
+        Self {
+            scheduling: run.test.scheduling,
+            lpm_fallback: if run.test.lpm_fallback { stock.lpm_fallback } else { None },
+            token_cost_factor: run.token_cost_factor,
+            ..stock
+        }
+    }
+}
+
+/// A simulated run: the tables of its run directory, times not yet rounded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimRun {
+    /// The plan it followed.
+    pub plan: Plan,
+    /// Rows of `turns.csv`.
+    pub turns: Vec<TurnRecord>,
+    /// Rows of `sessions.csv`.
+    pub sessions: Vec<SessionRecord>,
+    /// Rows of `engine.csv`.
+    pub engine: Vec<EngineSample>,
+    /// Rows of `gate.csv`; empty when the arm has no gate.
+    pub gate: Vec<GateRecord>,
+    /// How long the run was, seconds.
+    pub horizon_s: f64,
+    /// lambda, sessions/s; `None` in closed runs.
+    pub lambda_per_s: Option<f64>,
+}
+
+impl SimRun {
+    /// When the gate was released, if it was.
+    pub fn released_s(&self) -> Option<f64> {
+        self.gate.iter().find(|row| row.event == GateEventKind::Release).map(|row| row.t_s)
+    }
+}
+
+/// A run that cannot be simulated, or an engine that broke its own rules.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SimError {
+    /// The cell's costs are no use to the simulator.
+    #[error("cell {cell}: {source}")]
+    Costs {
+        /// The cell's name.
+        cell: String,
+        /// Why.
+        source: CostError,
+    },
+    /// A cell, workload or protocol with a value that makes no sense.
+    #[error("{what}: {message}")]
+    Setup {
+        /// Which, by its name.
+        what: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A session that can never be admitted.
+    #[error(
+        "{kind} session {session} grows to {tokens} tokens of KV, more than the cell's pool of \
+         {pool_tokens}: it would block the queue for ever"
+    )]
+    PoolTooSmall {
+        /// Base or burst.
+        kind: crate::plan::Kind,
+        /// Its number.
+        session: u32,
+        /// Its largest footprint.
+        tokens: u64,
+        /// M.
+        pool_tokens: u64,
+    },
+    /// The arm does not fit the protocol.
+    #[error(transparent)]
+    Arm(#[from] ArmError),
+    /// The plan cannot be drawn.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The client cannot follow the plan.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// An invariant did not hold: a defect of the simulator, not of the input.
+    #[error("at {t_s} s: {violation}")]
+    Invariant {
+        /// When.
+        t_s: f64,
+        /// Which.
+        violation: Violation,
+    },
+}
+
+/// Simulates one run.
+///
+/// # Errors
+/// [`SimError`]: before anything runs, when the inputs make no sense; during the
+/// run only when a closed plan is used up or an invariant fails.
+pub fn simulate(spec: &RunSpec<'_>) -> Result<SimRun, SimError> {
+    simulate_with(spec, Stepping::Skip)
+}
+
+/// How decoding without prefills is crossed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stepping {
+    /// In closed form, up to the next thing that can change the batch.
+    Skip,
+    /// One iteration at a time: the oracle that the closed form is tested against.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests' oracle"))]
+    Plain,
+}
+
+pub(crate) fn simulate_with(spec: &RunSpec<'_>, stepping: Stepping) -> Result<SimRun, SimError> {
+    let plan = plan_of(spec)?;
+    follow(spec, plan, stepping)
+}
+
+/// The plan that a run of `spec` follows, once everything about it is sound.
+///
+/// # Errors
+/// Whatever would keep the run from being simulated.
+pub fn plan_of(spec: &RunSpec<'_>) -> Result<Plan, SimError> {
+    engine_of(spec)?;
+    let schedule = spec.arm.schedule(spec.protocol);
+    let arrivals = arm::arrivals(spec.arm, &schedule, spec.multiple, spec.cell.lambda_ref_per_s)?;
+    arm::behaviour(spec.arm, schedule.horizon_s)?;
+    let plan = Plan::draw(spec.workload, spec.seed, &arrivals)?;
+    fits(&plan, spec)?;
+    Ok(plan)
+}
+
+/// Simulates a run of `spec` that follows a given plan instead of its seed's: what
+/// an engine would have done with the arrivals another engine saw.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn replay(spec: &RunSpec<'_>, plan: Plan) -> Result<SimRun, SimError> {
+    fits(&plan, spec)?;
+    follow(spec, plan, Stepping::Skip)
+}
+
+fn engine_of(spec: &RunSpec<'_>) -> Result<EngineSpec, SimError> {
+    check_setup(spec)?;
+    EngineSpec::new(spec.cell, spec.workload, spec.arm, &spec.options)
+        .map_err(|source| SimError::Costs { cell: spec.cell.name.clone(), source })
+}
+
+fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, SimError> {
+    let engine = engine_of(spec)?;
+    affordable(&plan, spec, &engine)?;
+    let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
+    let behaviour = arm::behaviour(spec.arm, horizon_s)?;
+    let (client, samples) = run::drive(&run::Job {
+        plan: &plan,
+        workload: spec.workload,
+        behaviour,
+        engine,
+        horizon_s,
+        sample_s: spec.options.sample_s,
+        stepping,
+        check: spec.options.check || cfg!(test),
+    })?;
+    let ClientRun { turns, sessions, gate } = client;
+    let lambda_per_s = match spec.arm.population() {
+        Some(_) => None,
+        None => spec.multiple.map(|multiple| multiple * spec.cell.lambda_ref_per_s),
+    };
+    Ok(SimRun { plan, turns, sessions, engine: samples, gate, horizon_s, lambda_per_s })
+}
+
+/// Values made by hand are checked as those read from files are.
+fn check_setup(spec: &RunSpec<'_>) -> Result<(), SimError> {
+    let named = |kind: &str, name: &str, checked: Result<(), String>| {
+        checked.map_err(|message| SimError::Setup { what: format!("{kind} {name}"), message })
+    };
+    named("cell", &spec.cell.name, spec.cell.check())?;
+    named("workload", &spec.workload.name, spec.workload.check())?;
+    let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
+    let samples = horizon_s / spec.options.sample_s;
+    let most = limits::ROWS - 1;
+    let sampled = if samples > 0.0 && samples <= most as f64 && horizon_s > 0.0 {
+        Ok(())
+    } else {
+        Err(format!(
+            "a run of {horizon_s} s sampled every {:?} s; expected between 1 and {most} samples",
+            spec.options.sample_s
+        ))
+    };
+    named("protocol", &spec.protocol.name, sampled)
+}
+
+/// A run of more iterations than anybody waits for: by its tokens, or by its time.
+fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<(), SimError> {
+    let longest = plan.sessions.iter().map(plan::PlannedSession::turns).max().unwrap_or(0);
+    let prompt_tokens = spec.workload.prompt_tokens(longest as usize) as f64;
+    let of_a_turn =
+        prompt_tokens / engine.chunk_tokens as f64 + spec.workload.decoded_tokens as f64;
+    let by_tokens = plan.turns() as f64 * (1.0 + of_a_turn);
+    let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
+    let by_time = horizon_s / engine.costs.iteration_s(1, 0, 0);
+    if by_tokens.min(by_time) <= limits::ITERATIONS {
+        return Ok(());
+    }
+    let message = format!(
+        "about {:.0} iterations in {horizon_s} s: its costs or chunk_tokens are too small (limit {})",
+        by_tokens.min(by_time),
+        limits::ITERATIONS
+    );
+    Err(SimError::Setup { what: format!("cell {}", spec.cell.name), message })
+}
+
+/// Every session must fit an empty pool at its largest.
+fn fits(plan: &Plan, spec: &RunSpec<'_>) -> Result<(), SimError> {
+    let pool_tokens = spec.cell.pool_tokens;
+    let tokens = |turns: u32| spec.workload.footprint_tokens(turns as usize);
+    match plan.sessions.iter().find(|s| tokens(s.turns()) > pool_tokens) {
+        None => Ok(()),
+        Some(s) => Err(SimError::PoolTooSmall {
+            kind: s.kind,
+            session: s.session,
+            tokens: tokens(s.turns()),
+            pool_tokens,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

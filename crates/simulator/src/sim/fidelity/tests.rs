@@ -1,0 +1,198 @@
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::*;
+use crate::client::records::{
+    GateEventKind, GateRecord, SessionRecord, SessionStatus, TurnRecord, TurnStatus,
+};
+use crate::plan::{Kind, Plan};
+use crate::setup::Span;
+use crate::sim::SimRun;
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
+}
+
+fn published() -> Fidelity {
+    let path = root().join("fidelity/paper.yaml");
+    Fidelity::parse(&path, &std::fs::read(&path).unwrap()).unwrap()
+}
+
+fn configs() -> Configs {
+    let mut files = BTreeMap::new();
+    for folder in crate::setup::configs::FOLDERS {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            files.insert(path, bytes);
+        }
+    }
+    Configs::parse(&root(), &files).unwrap()
+}
+
+fn in_parallel(jobs: &[Job<'_>]) -> Vec<Result<Values, FidelityError>> {
+    jobs.par_iter().map(Job::values).collect()
+}
+
+/// Only the rows of `ids`, with at most `seeds` seeds each.
+fn part(ids: &[&str], seeds: u64) -> Fidelity {
+    let mut fidelity = published();
+    fidelity.rows.retain(|row| ids.contains(&row.id.as_str()));
+    let used: Vec<String> = fidelity.rows.iter().flat_map(|row| row.runs.clone()).collect();
+    fidelity.run_sets.retain(|name, _| used.contains(name));
+    fidelity.run_sets.values_mut().for_each(|set| set.seeds = set.seeds.min(seeds));
+    fidelity
+}
+
+#[test]
+fn the_sharpest_rows_come_out_with_a_few_seeds() {
+    let ids = [
+        "all-miss-vllm-mixed",
+        "burst-300k-1.65",
+        "noburst-300k-1.65",
+        "capped-300k-1.65",
+        "basin-100",
+        "shed-600",
+        "lpm-inf",
+        "mirror-stuck",
+    ];
+    let fidelity = part(&ids, 6);
+    let rows = report(&fidelity, &configs(), in_parallel).unwrap();
+    assert_eq!(rows.len(), ids.len());
+    for row in rows {
+        assert!(row.inside, "{row:?}");
+    }
+}
+
+#[test]
+fn a_report_is_the_same_in_any_thread_count() {
+    let fidelity = part(&["half-hit-crossing", "r1-release-1.65", "mirror-wave"], 3);
+    let rows = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| report(&fidelity, &configs(), in_parallel).unwrap())
+    };
+    assert_eq!(rows(1), rows(3));
+}
+
+#[test]
+fn a_name_that_nothing_has_is_found_before_anything_runs() {
+    let mut fidelity = part(&["basin-100"], 1);
+    fidelity.run_sets.values_mut().for_each(|set| set.cell = "nowhere".into());
+    let error = report(&fidelity, &configs(), |_| panic!("ran")).unwrap_err();
+    assert_eq!(error.to_string(), "run set basin-100: no cell is called nowhere");
+}
+
+#[test]
+fn a_report_that_makes_no_sense_is_refused_with_its_row() {
+    let text = std::fs::read_to_string(root().join("fidelity/paper.yaml")).unwrap();
+    let refused = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let broken = text.replacen(from, to, 1);
+        Fidelity::parse(Path::new("broken.yaml"), broken.as_bytes()).unwrap_err().message
+    };
+    assert!(refused("runs: [basin-025]", "runs: [basin-26]").contains("no run set is called"));
+    assert!(refused("runs: [basin-025]", "runs: []").contains("at least one run set"));
+    assert!(refused("id: basin-25", "id: lpm-inf").contains("used twice"));
+    assert!(refused("cap: 20 }", "cap: 0 }").contains("cap: expected at least 1"));
+    assert!(refused("runs: [closed-016,", "runs: [basin-025,").contains("needs closed arms"));
+}
+
+#[test]
+fn a_crossing_is_linear_between_the_points_around_the_level() {
+    let xs = [16.0, 20.0, 24.0];
+    let at =
+        |ys: &[f64]| crossing(&xs.iter().copied().zip(ys.iter().copied()).collect::<Vec<_>>(), 0.5);
+    assert_eq!(at(&[0.9, 0.6, 0.2]), Some(21.0));
+    assert_eq!(at(&[0.9, 0.5, 0.0]), Some(20.0));
+    assert_eq!(at(&[0.4, 0.3, 0.2]), None);
+}
+
+fn turn(session: u32, turn: u32, submit_s: f64, end_s: f64, cached: u64) -> TurnRecord {
+    TurnRecord {
+        session,
+        kind: Kind::Base,
+        turn,
+        t_ready_s: submit_s,
+        t_submit_s: submit_s,
+        t_first_s: None,
+        t_end_s: Some(end_s),
+        prompt_tokens: 1000,
+        cached_tokens: Some(cached),
+        completion_tokens: 100,
+        tool_s: None,
+        status: TurnStatus::Ok,
+    }
+}
+
+fn session(t_planned_s: f64, t_end_s: Option<f64>) -> SessionRecord {
+    SessionRecord {
+        session: 0,
+        kind: Kind::Base,
+        t_planned_s,
+        t_admitted_s: None,
+        t_end_s,
+        turns_planned: 1,
+        turns_done: 1,
+        gate_wait_s: 0.0,
+        pauses: 0,
+        pause_s: 0.0,
+        status: t_end_s.map_or(SessionStatus::Running, |_| SessionStatus::Completed),
+    }
+}
+
+fn run(turns: Vec<TurnRecord>, sessions: Vec<SessionRecord>, gate: Vec<GateRecord>) -> SimRun {
+    let plan = Plan { seed: 0, sessions: Vec::new() };
+    let engine = Vec::new();
+    SimRun { plan, turns, sessions, engine, gate, horizon_s: 100.0, lambda_per_s: None }
+}
+
+const WINDOW: Span = Span { start_s: 20.0, end_s: 60.0 };
+
+#[test]
+fn turns_count_where_they_complete_and_hit_above_half() {
+    let turns = vec![
+        turn(0, 1, 0.0, 19.9, 900),
+        turn(0, 2, 0.0, 20.0, 501),
+        turn(1, 2, 0.0, 30.0, 500),
+        turn(1, 3, 0.0, 59.9, 0),
+        turn(2, 1, 0.0, 59.9, 0),
+        turn(2, 2, 0.0, 60.0, 900),
+    ];
+    let run = run(turns, Vec::new(), Vec::new());
+    assert_eq!(reading::hit_fraction(&run, WINDOW), Some(0.25));
+    assert_eq!(reading::followup_hit_fraction(&run, WINDOW), Some(1.0 / 3.0));
+    assert_eq!(reading::token_hit_fraction(&run, WINDOW), Some(1001.0 / 4000.0));
+    assert_eq!(reading::uncached_rate(&run, WINDOW), 2999.0 / 40.0);
+    assert_eq!(reading::mean_prompt(&run, WINDOW), Some(1000.0));
+}
+
+#[test]
+fn outstanding_is_what_is_in_flight_or_held() {
+    let event = |t_s, gated, paused| GateRecord {
+        t_s,
+        event: GateEventKind::Queue,
+        session: None,
+        admitted: 0,
+        gated,
+        paused,
+    };
+    let gate = vec![event(0.0, 0, 0), event(30.0, 2, 1), event(40.0, 0, 0)];
+    let run = run(vec![turn(0, 1, 10.0, 30.0, 0), turn(1, 1, 50.0, 90.0, 0)], Vec::new(), gate);
+    assert_eq!(reading::outstanding_at(&run, 29.0), 1.0);
+    assert_eq!(reading::outstanding_at(&run, 35.0), 3.0);
+    // At the horizon nothing is in flight, whatever was before it.
+    assert_eq!(reading::outstanding_at(&run, 60.0), 1.0);
+    assert_eq!(reading::outstanding_at(&run, run.horizon_s), 0.0);
+}
+
+#[test]
+fn a_backlog_that_grows_by_one_every_ten_seconds_has_slope_a_tenth() {
+    let sessions = (0..10).map(|i| session(f64::from(10 * i), None)).collect();
+    let run = run(Vec::new(), sessions, Vec::new());
+    let slope = reading::backlog_slope(&run, WINDOW, 10.0).unwrap();
+    assert!((slope - 0.1).abs() < 1e-12, "{slope}");
+    let sessions = vec![session(0.0, None), session(5.0, Some(10.0))];
+    let flat = self::run(Vec::new(), sessions, Vec::new());
+    assert_eq!(reading::backlog_slope(&flat, WINDOW, 10.0), Some(0.0));
+}

@@ -1,0 +1,252 @@
+//! A campaign's runs as run directories: what is to be made, what is there, and
+//! making what is missing.
+//!
+//! A run is made whole or not at all, so an interrupted campaign is resumed by
+//! starting it again. A run that is there is recognised by its `config.yaml`,
+//! which holds all that its bytes depend on; it is never overwritten unasked.
+
+pub mod pins;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::directory::write::{TableFormat, WriteError, is_written, write_with};
+use crate::escape::shown;
+use crate::files::{Temporary, folder_of};
+use crate::nearest;
+use crate::run::RegistrationRef;
+use crate::setup::campaign::PlannedRun;
+use crate::setup::{Campaign, Configs};
+use crate::sim::directory::{Label, config_yaml, to_run};
+use crate::sim::{Options, RunSpec, SimError, plan_of, simulate};
+
+/// A run of a campaign, ready to be made.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// What the campaign says of it.
+    pub planned: PlannedRun<'a>,
+    /// What is simulated.
+    pub spec: RunSpec<'a>,
+    /// What its directory says of it.
+    pub label: Label,
+    /// Its directory, relative to the campaign's folder.
+    pub dir: PathBuf,
+}
+
+/// What there is of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nothing.
+    Missing,
+    /// The run, made from the same values.
+    Made,
+    /// Something else in its place: made from other values, or no run.
+    Differs,
+}
+
+/// A campaign that cannot be made as it stands.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    /// A name that nothing has.
+    #[error("test {test}: {message}")]
+    Unknown {
+        /// The test.
+        test: String,
+        /// Which name, and which one was meant.
+        message: String,
+    },
+    /// A run that cannot be simulated.
+    #[error("run {id}: {source}")]
+    Run {
+        /// The run.
+        id: String,
+        /// Why.
+        source: SimError,
+    },
+}
+
+/// A run that could not be made; nothing of it is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum MakeError {
+    /// The simulation failed.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// The directory could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Its place could not be looked at or cleared.
+    #[error("{}: {source}", path.display())]
+    Place {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its values cannot be written as YAML.
+    #[error("config.yaml: {0}")]
+    Config(#[from] serde_yaml::Error),
+}
+
+/// The runs of `campaign` in its order. Whether each can be simulated, [`Job::check`] says.
+///
+/// # Errors
+/// A cell or registration that is not there.
+pub fn jobs<'a>(
+    campaign: &'a Campaign,
+    configs: &'a Configs,
+    options: impl Fn(Options) -> Options,
+) -> Result<Vec<Job<'a>>, CampaignError> {
+    campaign.runs().into_iter().map(|planned| job(planned, configs, &options)).collect()
+}
+
+fn job<'a>(
+    planned: PlannedRun<'a>,
+    configs: &'a Configs,
+    options: &impl Fn(Options) -> Options,
+) -> Result<Job<'a>, CampaignError> {
+    let test = planned.test;
+    let unknown = |what: &str, name: &str, known: Vec<&str>| CampaignError::Unknown {
+        test: test.test.clone(),
+        message: nearest::unknown(what, name, &format!("configs/{what}s"), known),
+    };
+    let cells = || configs.cells.keys().map(String::as_str).collect();
+    let (cell, workload, protocol) =
+        configs.of_cell(&test.cell).ok_or_else(|| unknown("cell", &test.cell, cells()))?;
+    let files = || configs.registrations.keys().map(String::as_str).collect();
+    let registration = test
+        .registration
+        .as_ref()
+        .map(|name| {
+            registration(name, configs).ok_or_else(|| unknown("registration", name, files()))
+        })
+        .transpose()?;
+    let spec = RunSpec {
+        cell,
+        workload,
+        protocol,
+        arm: planned.arm,
+        multiple: planned.multiple,
+        seed: planned.seed,
+        options: options(Options::of(&planned)),
+    };
+    let dir =
+        Path::new(&test.test).join(format!("agentload_{}", planned.arm.name())).join(&planned.id);
+    let label = Label { run_id: planned.id.clone(), registration };
+    Ok(Job { planned, spec, label, dir })
+}
+
+/// What binds a run to a registration of the project.
+pub fn registration(name: &str, configs: &Configs) -> Option<RegistrationRef> {
+    let file = configs.registrations.get(name)?;
+    Some(RegistrationRef {
+        file: format!("configs/registrations/{name}.yaml"),
+        sha256: file.sha256.clone(),
+        status: file.registration.status.word().into(),
+    })
+}
+
+/// Applies `work` to every item, on `threads` threads, and answers in order.
+///
+/// Not rayon: a thread that waits for a table to be written would take up the next
+/// run meanwhile, and hundreds of runs would be in memory at once.
+pub fn one_per_thread<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(items.len())));
+    thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, items.len().max(1)) {
+            scope.spawn(|| {
+                while let Some((i, item)) = {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(i).map(|item| (i, item))
+                } {
+                    let result = work(item);
+                    // Poisoned only by a panic of another thread, which the scope passes on.
+                    if let Ok(mut results) = results.lock() {
+                        results.push((i, result));
+                    }
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_default();
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+impl Job<'_> {
+    /// Draws its plan, to find out before it is made what is wrong with it.
+    ///
+    /// # Errors
+    /// Values that make no sense (costs, cap, burst, rate, pool).
+    pub fn check(&self) -> Result<(), CampaignError> {
+        let wrong = |source| CampaignError::Run { id: self.planned.id.clone(), source };
+        plan_of(&self.spec).map(drop).map_err(wrong)
+    }
+
+    /// What there is of the run under `out`.
+    ///
+    /// # Errors
+    /// Its place cannot be looked at.
+    pub fn state(&self, out: &Path) -> Result<State, MakeError> {
+        let dir = out.join(&self.dir);
+        let place = |source| MakeError::Place { path: dir.clone(), source };
+        if !dir.try_exists().map_err(place)? {
+            return Ok(State::Missing);
+        }
+        let expected = config_yaml(&self.spec, &self.label)?;
+        let same = match crate::reading::text(dir.join("config.yaml")) {
+            Ok(there) => there == expected,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+            Err(e) => return Err(place(e)),
+        };
+        let whole = dir.join("meta.json").try_exists().map_err(place)?;
+        Ok(if same && whole { State::Made } else { State::Differs })
+    }
+
+    /// Simulates the run and writes its directory under `out`, whole or not at all.
+    ///
+    /// # Errors
+    /// [`MakeError`]; a directory that is there already is one.
+    pub fn make(&self, out: &Path, format: TableFormat) -> Result<(), MakeError> {
+        let simulated = simulate(&self.spec)?;
+        let run = to_run(&simulated, &self.spec, &self.label);
+        let config = config_yaml(&self.spec, &self.label)?;
+        let dir = out.join(&self.dir);
+        Ok(write_with(&run, &dir, format, &[("config.yaml", &config)])?)
+    }
+
+    /// Removes the run that is in this one's place under `out`.
+    ///
+    /// # Errors
+    /// It cannot be removed, or it holds what no run does: somebody else's files stay.
+    pub fn clear(&self, out: &Path) -> Result<(), MakeError> {
+        let path = out.join(&self.dir);
+        let cleared = only_of_a_run(&path).and_then(|()| {
+            // Renamed first, so that no half-removed run is ever taken for one.
+            let aside = Temporary::folder(folder_of(&path))?;
+            fs::rename(&path, aside.path().join("run"))?;
+            aside.remove()
+        });
+        cleared.map_err(|source| MakeError::Place { path, source })
+    }
+}
+
+/// Whether a folder holds only what a written run does.
+fn only_of_a_run(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let is_file = entry.file_type()?.is_file();
+        if !is_file || !entry.file_name().to_str().is_some_and(is_written) {
+            let message = format!("{} is no file of a run: move it away", shown(&entry.path()));
+            return Err(io::Error::other(message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! The configuration that the program carries: the files of `configs/` as they were when it
+//! was built. An installed program has no project around it, and still knows the paper's cells.
+//!
+//! Its files are read through the same functions as any other, by a path that no folder has.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{limits, reading};
+
+/// Each file's path below `configs/`, in order, with its bytes.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/built_in_configs.rs"));
+
+/// Stands for the folder `configs` of the built-in files.
+pub const FOLDER: &str = "built-in:configs";
+
+/// The bytes of a built-in file; none for the path of any other.
+pub fn bytes(path: &Path) -> Option<&'static [u8]> {
+    let name = path.strip_prefix(FOLDER).ok()?;
+    FILES.iter().find(|(known, _)| Path::new(known) == name).map(|(_, bytes)| *bytes)
+}
+
+/// The built-in `.yaml` files of a folder, sorted; none if the folder is no built-in one.
+pub fn yaml_files(dir: &Path) -> Option<Vec<PathBuf>> {
+    let folder = dir.strip_prefix(FOLDER).ok()?;
+    let inside = |name: &Path| name.parent() == Some(folder);
+    let yaml = |name: &Path| name.extension().is_some_and(|ending| ending == "yaml");
+    let names = FILES.iter().map(|(name, _)| Path::new(name));
+    let found = names.filter(|name| inside(name) && yaml(name));
+    Some(found.map(|name| Path::new(FOLDER).join(name)).collect())
+}
+
+/// The bytes of a file of the configuration, built in or not.
+///
+/// # Errors
+/// As [`reading::at_most`].
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    match bytes(path) {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => reading::at_most(path, limits::YAML_BYTES),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::{load, read as of_type};
+    use super::*;
+    use crate::setup::Cell;
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")
+    }
+
+    #[test]
+    fn every_built_in_file_is_the_folders_byte_for_byte() {
+        for (name, bytes) in FILES {
+            assert_eq!(fs::read(root().join(name)).unwrap(), *bytes, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_built_in_configuration_loads_as_the_folder_does() {
+        let (own, folder) = (load(Path::new(FOLDER)), load(&root()));
+        let (own, folder) = (own.unwrap(), folder.unwrap());
+        assert!(own.cells.len() > 5 && own.registrations.len() > 5 && !own.layouts.is_empty());
+        for (name, cell) in &own.cells {
+            assert_eq!(folder.cells.get(name), Some(cell));
+        }
+        for (name, file) in &own.registrations {
+            assert_eq!(folder.registrations[name].sha256, file.sha256);
+        }
+    }
+
+    #[test]
+    fn a_built_in_file_that_is_not_there_is_an_error_that_names_it() {
+        let error = of_type(&Path::new(FOLDER).join("cells/none.yaml"), Cell::parse);
+        let said = error.unwrap_err().to_string();
+        assert!(said.starts_with("built-in:configs/cells/none.yaml: cannot read"), "{said}");
+    }
+}

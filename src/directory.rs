@@ -1,0 +1,19 @@
+//! Run directories: found, read, unpacked and written.
+//!
+//! [`find_runs`] finds them under any path, [`load`] reads and checks one, [`write::write`]
+//! makes one. [`find_runs_by`] and [`load_by`] take also runs of other shapes, which a layout
+//! maps onto format 1 as they are read. The rows themselves are [`crate::run`]'s.
+
+mod discover;
+mod files;
+mod load;
+mod parquet;
+mod shape;
+mod source;
+pub mod write;
+
+pub use discover::{Found, find_runs, find_runs_by};
+pub use files::RunFiles;
+pub use load::{LoadOptions, load, load_by, load_files};
+pub use parquet::THREAD as PARQUET_THREAD;
+pub use shape::{layout_of, metadata_of};

@@ -1,0 +1,66 @@
+//! The files of a run directory, read once: their hashes say whether a kept result still
+//! holds, their bytes are what the loader parses if it does not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::shape::{shape_of, table_files};
+use super::source::Bytes;
+use crate::run::{Problem, Shape, SourceFile};
+use crate::setup::layout::Layout;
+
+/// The tables of a run directory.
+const TABLES: [&str; 5] = ["plan", "sessions", "turns", "engine", "gate"];
+
+/// What lies in a run directory under the names of its format or layout.
+pub struct RunFiles {
+    shape: Result<Shape, Problem>,
+    files: BTreeMap<PathBuf, Bytes>,
+}
+
+impl RunFiles {
+    /// Reads them. What cannot be read is left to the loader, which says why.
+    pub fn read(dir: &Path, layouts: &[Arc<Layout>]) -> Self {
+        let shape = shape_of(dir, layouts);
+        let paths = |shape: &Shape| {
+            let tables = TABLES.iter().flat_map(|table| table_files(dir, shape, table));
+            [shape.metadata(), dir.join("config.yaml")].into_iter().chain(tables).collect()
+        };
+        let paths: Vec<PathBuf> = shape.as_ref().map_or_else(|_| Vec::new(), paths);
+        let files = paths
+            .into_iter()
+            .filter(|path| path.is_file())
+            .filter_map(|path| Some((path.clone(), Bytes::read(&path).ok()?)))
+            .collect();
+        Self { shape, files }
+    }
+
+    /// The shape they have.
+    ///
+    /// # Errors
+    /// Several layouts fit the directory.
+    pub(super) fn shape(&self) -> Result<Shape, Problem> {
+        self.shape.clone()
+    }
+
+    /// Each file with its hash, in order of path, the layout's last.
+    pub fn sources(&self) -> Vec<SourceFile> {
+        let layout = self.shape.as_ref().ok().and_then(Shape::source);
+        self.files.values().map(Bytes::source).chain(layout).collect()
+    }
+
+    /// The same as lines of `sha256sum`.
+    pub fn listing(&self) -> String {
+        let line = |s: SourceFile| format!("{}  {}\n", s.sha256, s.path.display());
+        self.sources().into_iter().map(line).collect()
+    }
+
+    /// One file's bytes, which are handed out once.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn take(&mut self, path: &Path) -> Result<Bytes, Problem> {
+        self.files.remove(path).map_or_else(|| Bytes::read(path), Ok)
+    }
+}

@@ -1,0 +1,291 @@
+//! Reading one run directory into memory.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::files::RunFiles;
+use super::parquet;
+use super::shape::table_files;
+use super::source::{Bytes, Packing};
+use crate::run::columns::{Columns, Field, LeftOut};
+use crate::run::{
+    Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
+    Severity, Shape, SourceFile, Turn,
+};
+use crate::run::{check, engine, gate, plan, sessions, turns};
+use crate::setup::layout::Layout;
+use crate::{hash, limits};
+
+/// What to do with what cannot be decided from the data alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadOptions {
+    /// Leave out a last line that a crash cut off, instead of refusing the run.
+    pub drop_cut_off: bool,
+}
+
+/// Reads and checks a run directory.
+///
+/// # Errors
+/// Everything that is wrong with it: a table that is missing or there twice,
+/// a value that does not fit the format, rows that contradict each other or
+/// `meta.json`.
+pub fn load(dir: &Path, options: &LoadOptions) -> Result<Run, Problems> {
+    load_by(dir, &[], options)
+}
+
+/// The same for a directory of format 1 or of one of the layouts.
+///
+/// # Errors
+/// As [`load`], and when several layouts fit the directory or its files are not
+/// what its layout says.
+pub fn load_by(
+    dir: &Path,
+    layouts: &[Arc<Layout>],
+    options: &LoadOptions,
+) -> Result<Run, Problems> {
+    load_files(dir, RunFiles::read(dir, layouts), options)
+}
+
+/// The same from files that were read already.
+///
+/// # Errors
+/// As [`load_by`].
+pub fn load_files(dir: &Path, files: RunFiles, options: &LoadOptions) -> Result<Run, Problems> {
+    let shape = files.shape().map_err(|problem| Problems(vec![problem]))?;
+    let sources: Vec<_> = shape.source().into_iter().collect();
+    let notes: Vec<_> = shape.note().into_iter().collect();
+    let (end_s, cut) = (f64::INFINITY, BTreeSet::new());
+    let mut loader = Loader { dir, shape, files, options, end_s, cut, sources, notes };
+    let run = loader.load().map_err(Problems)?;
+    let (notes, errors): (Vec<_>, Vec<_>) = check::cross_check(&run, &loader.shape, &loader.cut)
+        .into_iter()
+        .partition(|p| p.severity == Severity::Note);
+    if !errors.is_empty() {
+        return Err(Problems(errors));
+    }
+    Ok(Run { notes: [run.notes, notes].concat(), ..run })
+}
+
+/// The tables whose rows refer to each other.
+type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
+
+struct Loader<'a> {
+    dir: &'a Path,
+    shape: Shape,
+    files: RunFiles,
+    options: &'a LoadOptions,
+    /// When the run ended, by `meta.json`.
+    end_s: f64,
+    /// The files whose last line was left out.
+    cut: BTreeSet<PathBuf>,
+    sources: Vec<SourceFile>,
+    notes: Vec<Problem>,
+}
+
+impl Loader<'_> {
+    fn load(&mut self) -> Result<Run, Vec<Problem>> {
+        let meta_bytes = self.open(&self.shape.metadata()).map_err(|p| vec![p])?;
+        let text = meta_bytes.whole_text().map_err(|p| vec![p])?;
+        let mut meta = self.shape.meta(&text)?;
+        self.end_s = meta.duration_s;
+        let mut problems = Vec::new();
+        let plan = self.plan(&meta).unwrap_or_else(|p| {
+            problems.extend(p);
+            Vec::new()
+        });
+        let engine = self.engine().unwrap_or_else(|p| {
+            problems.extend(p);
+            Vec::new()
+        });
+        let (sessions, turns, gate) = match self.sessions_turns_gate() {
+            Ok(tables) => tables,
+            Err(p) => return Err([problems, p].concat()),
+        };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        self.complete(&mut meta.counts, check::rows_counted(&sessions, &turns));
+        let config = self.dir.join("config.yaml");
+        if config.exists() {
+            self.open(&config).map_err(|p| vec![p])?;
+        }
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.sort();
+        let notes = std::mem::take(&mut self.notes);
+        let dir = self.dir.to_owned();
+        Ok(Run { dir, meta, sessions, turns, engine, gate, plan, sources, notes })
+    }
+
+    fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
+        let bytes = self.files.take(path)?;
+        self.sources.push(bytes.source());
+        Ok(bytes)
+    }
+
+    /// The file that holds a table, under whichever ending; `None` if there is none.
+    fn find(&self, table: &str) -> Result<Option<PathBuf>, Vec<Problem>> {
+        let there = table_files(self.dir, &self.shape, table);
+        match there.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(only.clone())),
+            [first, second, ..] => {
+                let second = second.file_name().unwrap_or_default().to_string_lossy();
+                let message = format!("{second} is there too: which one is the {table} table?");
+                Err(vec![Problem::new(first, message)])
+            }
+        }
+    }
+
+    fn read(
+        &mut self,
+        table: &str,
+        bytes: &Bytes,
+        schema: &[Field],
+    ) -> Result<Columns, Vec<Problem>> {
+        let mapping = self.shape.mapping(table);
+        let mapping = mapping.as_ref();
+        let columns = match bytes.packing() {
+            Packing::Parquet => parquet::read(bytes, schema, mapping)?,
+            _ => {
+                let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
+                Columns::read(&bytes.path, &text, schema, mapping, self.options.drop_cut_off)?
+            }
+        };
+        if !columns.lacking.is_empty() {
+            let lacking = columns.lacking.join(", ");
+            let message = format!("does not report {lacking}: unknown in every row");
+            self.notes.push(Problem::new(&bytes.path, message).as_note());
+        }
+        self.notes.extend(columns.notes.iter().cloned());
+        match columns.left_out {
+            None => {}
+            Some(LeftOut::Tail) if !self.counts_rows_of(table) => {
+                let message = "the packed stream is cut off, and nothing counts how many rows are \
+                               lost: --drop-cut-off leaves out one line, never an unknown number";
+                return Err(vec![Problem::new(&bytes.path, message)]);
+            }
+            Some(_) => drop(self.cut.insert(bytes.path.clone())),
+        }
+        let outside = check::outside_the_run(&columns, schema, self.end_s);
+        if outside.is_empty() { Ok(columns) } else { Err(outside) }
+    }
+
+    /// Whether the metadata say how many rows a table has.
+    fn counts_rows_of(&self, table: &str) -> bool {
+        match table {
+            "turns" => self.shape.counts("turns"),
+            "sessions" => self.shape.counts("sessions_arrived"),
+            _ => false,
+        }
+    }
+
+    /// Takes from the rows what a layout's metadata do not count.
+    fn complete(&mut self, counts: &mut Counts, rows: Counts) {
+        let all = [
+            ("sessions_arrived", &mut counts.sessions_arrived, rows.sessions_arrived),
+            ("sessions_completed", &mut counts.sessions_completed, rows.sessions_completed),
+            ("sessions_failed", &mut counts.sessions_failed, rows.sessions_failed),
+            ("turns", &mut counts.turns, rows.turns),
+            ("request_errors", &mut counts.request_errors, rows.request_errors),
+        ];
+        let uncounted = all.into_iter().filter(|(name, ..)| !self.shape.counts(name));
+        let names: Vec<_> = uncounted
+            .map(|(name, count, rows)| {
+                *count = rows;
+                name
+            })
+            .collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            let message =
+                format!("does not count {names}: a table that lost rows would not show it");
+            self.notes.push(Problem::new(&self.shape.metadata(), message).as_note());
+        }
+    }
+
+    fn needed(&mut self, table: &str, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+        let Some(path) = self.find(table)? else {
+            let looked_for = self.shape.looked_for(table);
+            let message = format!("has no {table} table (looked for {looked_for})");
+            return Err(vec![Problem::new(self.dir, message)]);
+        };
+        let bytes = self.open(&path).map_err(|p| vec![p])?;
+        self.read(table, &bytes, schema)
+    }
+
+    fn optional(&mut self, table: &str, schema: &[Field]) -> Result<Option<Columns>, Vec<Problem>> {
+        match self.find(table)? {
+            None => Ok(None),
+            Some(_) => self.needed(table, schema).map(Some),
+        }
+    }
+
+    fn sessions_turns_gate(&mut self) -> Result<RowTables, Vec<Problem>> {
+        // A broken turns table is reported even when the sessions table is broken too.
+        let sessions = self.needed("sessions", sessions::SCHEMA);
+        let turns = self.needed("turns", turns::SCHEMA);
+        let gate = self.optional("gate", gate::SCHEMA);
+        let (sessions, turns, gate) = match (sessions, turns, gate) {
+            (Ok(s), Ok(t), Ok(g)) => (s, t, g),
+            (s, t, g) => {
+                let all = [s.err(), t.err(), g.err()];
+                return Err(all.into_iter().flatten().flatten().collect());
+            }
+        };
+        let (sessions, registry) = sessions::parse(&sessions)?;
+        let gate = gate.map(|g| gate::parse(&g, &registry));
+        match (turns::parse(&turns, &registry), gate.transpose()) {
+            (Ok(turns), Ok(gate)) => Ok((sessions, turns, gate.unwrap_or_default())),
+            (turns, gate) => {
+                Err([turns.err(), gate.err()].into_iter().flatten().flatten().collect())
+            }
+        }
+    }
+
+    fn engine(&mut self) -> Result<Vec<EngineSample>, Vec<Problem>> {
+        let Some(table) = self.optional("engine", engine::SCHEMA)? else {
+            let message = "has no engine table: the engine's own counters are unknown";
+            self.notes.push(Problem::new(self.dir, message).as_note());
+            return Ok(Vec::new());
+        };
+        let (samples, notes) = engine::parse(&table)?;
+        self.notes.extend(notes);
+        Ok(samples)
+    }
+
+    fn plan(&mut self, meta: &Meta) -> Result<Vec<PlannedSession>, Vec<Problem>> {
+        let Some(path) = self.find("plan")? else {
+            let message = "has no plan table: its arrivals cannot be checked";
+            self.notes.push(Problem::new(self.dir, message).as_note());
+            return Ok(Vec::new());
+        };
+        let bytes = self.open(&path).map_err(|p| vec![p])?;
+        let metadata = self.shape.metadata();
+        let metadata = metadata.file_name().unwrap_or_default().to_string_lossy();
+        match &meta.plan_sha256 {
+            Some(_) if bytes.packing() == Packing::Parquet => {
+                let message =
+                    format!("{metadata} has the hash of plan.csv: not to be checked on this form");
+                self.notes.push(Problem::new(&path, message).as_note());
+            }
+            Some(expected) => check_plan_hash(&bytes, expected, &metadata)?,
+            None => {}
+        }
+        let table = self.read("plan", &bytes, plan::SCHEMA)?;
+        plan::parse(&table)
+    }
+}
+
+/// `meta.json` holds the hash of the uncompressed plan.
+fn check_plan_hash(bytes: &Bytes, expected: &str, metadata: &str) -> Result<(), Vec<Problem>> {
+    let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
+    let found = hash::sha256_hex(text.whole(&bytes.path).map_err(|p| vec![p])?);
+    if found == *expected {
+        return Ok(());
+    }
+    let message = format!(
+        "its uncompressed SHA-256 is {found}, {metadata} says {expected}: not the plan of this run"
+    );
+    Err(vec![Problem::new(&bytes.path, message)])
+}

@@ -1,0 +1,39 @@
+//! The report on the simulator against the paper's numbers ([`crate::sim::fidelity`]),
+//! computed in parallel over its runs.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+pub use crate::sim::fidelity::{Fidelity, FidelityError, Row, runs};
+
+use crate::configs;
+use crate::setup::{ConfigError, Configs};
+use crate::sim;
+
+/// Reads and checks a report's file.
+///
+/// # Errors
+/// As [`configs::read`] and [`Fidelity::parse`].
+pub fn load(path: &Path) -> Result<Fidelity, ConfigError> {
+    configs::read(path, Fidelity::parse)
+}
+
+/// Computes every row. `done` is called once per finished run, from any thread.
+///
+/// # Errors
+/// As [`sim::fidelity::report`].
+pub fn report(
+    fidelity: &Fidelity,
+    configs: &Configs,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<Row>, FidelityError> {
+    sim::fidelity::report(fidelity, configs, |jobs| {
+        let values = |job: &sim::fidelity::Job<'_>| {
+            let values = job.values();
+            done();
+            values
+        };
+        jobs.par_iter().map(values).collect()
+    })
+}

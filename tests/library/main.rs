@@ -1,0 +1,13 @@
+//! The library, from outside: one file or folder per promise.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
+
+mod figures;
+mod hostile_runs;
+mod iteration_costs;
+mod layers;
+mod model_values;
+mod paper_cells;
+mod provenance;
+mod real_figures;
+mod registrations;
+mod simulated_campaign;
