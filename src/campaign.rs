@@ -91,11 +91,10 @@ pub enum MakeError {
     Config(#[from] serde_yaml::Error),
 }
 
-/// The runs of `campaign` in its order, each checked before any is made.
+/// The runs of `campaign` in its order. Whether each can be simulated, [`Job::check`] says.
 ///
 /// # Errors
-/// A cell or registration that is not there; the first run whose values make no
-/// sense (costs, cap, burst, rate, pool).
+/// A cell or registration that is not there.
 pub fn jobs<'a>(
     campaign: &'a Campaign,
     configs: &'a Configs,
@@ -134,7 +133,6 @@ fn job<'a>(
         seed: planned.seed,
         options: options(Options::of(&planned)),
     };
-    plan_of(&spec).map_err(|source| CampaignError::Run { id: planned.id.clone(), source })?;
     let dir =
         Path::new(&test.test).join(format!("agentload_{}", planned.arm.name())).join(&planned.id);
     let label = Label { run_id: planned.id.clone(), registration };
@@ -183,6 +181,15 @@ pub fn one_per_thread<T: Sync, R: Send>(
 }
 
 impl Job<'_> {
+    /// Draws its plan, to find out before it is made what is wrong with it.
+    ///
+    /// # Errors
+    /// Values that make no sense (costs, cap, burst, rate, pool).
+    pub fn check(&self) -> Result<(), CampaignError> {
+        let wrong = |source| CampaignError::Run { id: self.planned.id.clone(), source };
+        plan_of(&self.spec).map(drop).map_err(wrong)
+    }
+
     /// What there is of the run under `out`.
     ///
     /// # Errors

@@ -39,6 +39,7 @@ pub fn simulated_runs(
     let campaign = crate::configs::read(path, Campaign::parse)?;
     let mut jobs = jobs(&campaign, configs, |options| options)?;
     jobs.retain(wanted);
+    jobs.iter().try_for_each(Job::check)?;
     expect(jobs.len());
     let measured = store.simulated(&jobs, done);
     let sourced = |(job, measured): (&Job<'_>, Measured)| match measured {

@@ -95,6 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return report::run(args, &configs);
     }
     let all = jobs(&campaign, &configs, |options| Options { check: args.check, ..options })?;
+    all.iter().try_for_each(Job::check)?;
     let chosen = chosen(args, &all)?;
     if args.list {
         return status::list(&chosen, args.print);

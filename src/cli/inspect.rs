@@ -1,13 +1,13 @@
 //! `trapcheck inspect`: what runs are there, and what is wrong with them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::directory::{LoadOptions, find_runs_by, layout_of};
-use crate::run::{Problems, Run};
+use crate::run::{Meta, Problems, Run};
 use crate::setup::Layout;
 use crate::table::{Cell, Col, Table};
 
@@ -49,20 +49,34 @@ pub struct Args {
 }
 
 /// A run directory, and what could be read of it.
-struct Inspected<'a> {
-    dir: &'a Path,
+struct Inspected {
+    dir: PathBuf,
     layout: Option<Arc<Layout>>,
-    run: Option<&'a Run>,
+    found: Option<Found>,
 }
 
-impl Inspected<'_> {
-    /// What is found in the run; unknown where it could not be read.
-    fn found(&self, of: impl FnOnce(&Run) -> Cell) -> Cell {
-        self.run.map_or(Cell::Unknown, of)
+/// Of a run, what is printed.
+struct Found {
+    meta: Meta,
+    sessions: u64,
+    turns: u64,
+}
+
+impl Found {
+    fn of(run: &Run) -> Self {
+        let [sessions, turns] = [run.sessions.len(), run.turns.len()].map(|n| n as u64);
+        Self { meta: run.meta.clone(), sessions, turns }
     }
 }
 
-fn columns<'a>() -> Vec<Col<Inspected<'a>>> {
+impl Inspected {
+    /// What is found in the run; unknown where it could not be read.
+    fn found(&self, of: impl FnOnce(&Found) -> Cell) -> Cell {
+        self.found.as_ref().map_or(Cell::Unknown, of)
+    }
+}
+
+fn columns() -> Vec<Col<Inspected>> {
     vec![
         Col::key("cell", "", |of| of.found(|run| Cell::text(&run.meta.cell))),
         Col::key("arm", "", |of| of.found(|run| Cell::text(&run.meta.arm))),
@@ -74,13 +88,11 @@ fn columns<'a>() -> Vec<Col<Inspected<'a>>> {
         }),
         Col::key("seed", "", |of| of.found(|run| Cell::Count(run.meta.seed))),
         Col::key("status", "", |of| {
-            Cell::text(of.run.map_or("unreadable", |run| run.meta.status.word()))
+            Cell::text(of.found.as_ref().map_or("unreadable", |run| run.meta.status.word()))
         }),
-        Col::known("duration_s", "s", 1, |of| Some(of.run?.meta.duration_s)),
-        Col::new("sessions", "sessions", |of| {
-            of.found(|run| Cell::Count(run.sessions.len() as u64))
-        }),
-        Col::new("turns", "turns", |of| of.found(|run| Cell::Count(run.turns.len() as u64))),
+        Col::known("duration_s", "s", 1, |of| Some(of.found.as_ref()?.meta.duration_s)),
+        Col::new("sessions", "sessions", |of| of.found(|run| Cell::Count(run.sessions))),
+        Col::new("turns", "turns", |of| of.found(|run| Cell::Count(run.turns))),
         Col::key("source", "", |of| of.found(|run| Cell::text(run.meta.source.word()))),
         Col::key("layout", "", |of| {
             of.layout.as_ref().map_or(Cell::Empty, |layout| Cell::text(&layout.name))
@@ -98,29 +110,27 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
-    let loaded: Vec<(PathBuf, Result<Run, Problems>)> = found
-        .runs
-        .into_par_iter()
-        .map(|dir| {
-            let run = crate::directory::load_by(&dir, &layouts, &options);
-            bar.inc(1);
-            (dir, run)
-        })
-        .collect();
+    // Of each run only what is printed: all of them together may be large.
+    let one = |dir: PathBuf| {
+        let run = crate::directory::load_by(&dir, &layouts, &options);
+        bar.inc(1);
+        let row = Inspected {
+            layout: layout_of(&dir, &layouts).ok().flatten(),
+            found: run.as_ref().ok().map(Found::of),
+            dir: dir.clone(),
+        };
+        (row, run.map(|run| (dir, run.notes)))
+    };
+    let (rows, of_runs): (Vec<_>, Vec<_>) = found.runs.into_par_iter().map(one).unzip();
     bar.finish_and_clear();
     let mut problems = found.problems;
-    let rows = loaded.iter().map(|(dir, run)| Inspected {
-        dir,
-        layout: layout_of(dir, &layouts).ok().flatten(),
-        run: run.as_ref().ok(),
-    });
     let table = Table::of("runs", "Runs", &columns(), rows, |of| {
         (of.dir.display().to_string(), Vec::new())
     });
     let mut notes = Vec::new();
-    for (dir, run) in loaded {
-        match run {
-            Ok(run) => notes.push((dir, run.notes)),
+    for of_run in of_runs {
+        match of_run {
+            Ok(of_run) => notes.push(of_run),
             Err(Problems(list)) => problems.extend(list),
         }
     }

@@ -8,7 +8,6 @@ use super::files::RunFiles;
 use super::parquet;
 use super::shape::table_files;
 use super::source::{Bytes, Packing};
-use crate::hash;
 use crate::run::columns::{Columns, Field, LeftOut};
 use crate::run::{
     Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
@@ -16,6 +15,7 @@ use crate::run::{
 };
 use crate::run::{check, engine, gate, plan, sessions, turns};
 use crate::setup::layout::Layout;
+use crate::{hash, limits};
 
 /// What to do with what cannot be decided from the data alone.
 #[derive(Debug, Clone, Copy, Default)]
@@ -148,8 +148,8 @@ impl Loader<'_> {
         let columns = match bytes.packing() {
             Packing::Parquet => parquet::read(bytes, schema, mapping)?,
             _ => {
-                let text = bytes.text().map_err(|p| vec![p])?;
-                Columns::read(&bytes.path, text, schema, mapping, self.options.drop_cut_off)?
+                let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
+                Columns::read(&bytes.path, &text, schema, mapping, self.options.drop_cut_off)?
             }
         };
         if !columns.lacking.is_empty() {
@@ -279,8 +279,8 @@ impl Loader<'_> {
 
 /// `meta.json` holds the hash of the uncompressed plan.
 fn check_plan_hash(bytes: &Bytes, expected: &str, metadata: &str) -> Result<(), Vec<Problem>> {
-    let text = bytes.text().map_err(|p| vec![p])?;
-    let found = hash::sha256_of(text).map_err(|e| vec![bytes.broken(&e)])?;
+    let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
+    let found = hash::sha256_hex(text.whole(&bytes.path).map_err(|p| vec![p])?);
     if found == *expected {
         return Ok(());
     }

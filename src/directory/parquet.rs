@@ -185,7 +185,7 @@ fn parquet_column(
     rows: usize,
     problems: &mut Vec<Problem>,
 ) -> Result<Data, Problem> {
-    let mut data = Data::new(field.ty);
+    let mut data = Data::with_capacity(field.ty, rows);
     // A column without values has no type worth a complaint: writers that see
     // only unknown values, or no rows, choose any.
     let Some(column) = column.filter(|c| c.null_count() < rows) else {
@@ -263,7 +263,7 @@ fn mapped_column(
     columns: &BTreeMap<usize, Vec<String>>,
     problems: &mut Vec<Problem>,
 ) -> Data {
-    let mut data = Data::new(field.ty);
+    let mut data = Data::with_capacity(field.ty, rows);
     for row in 0..rows {
         let value = mapped.value(|at| columns.get(&at).map_or(&[], |texts| texts[row].as_bytes()));
         let problem = match value {

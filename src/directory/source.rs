@@ -3,11 +3,12 @@
 //! Compression is told from the first bytes, not from the name, because files
 //! in the field carry either without the other.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::reading::Bounded;
-use crate::run::{Problem, SourceFile};
+use crate::run::{Problem, SourceFile, Text};
 use crate::{hash, limits, reading};
 
 /// How a file's content is packed.
@@ -51,59 +52,47 @@ impl Bytes {
         }
     }
 
-    /// The problem of a stream that ended before its end.
-    pub fn broken(&self, error: &io::Error) -> Problem {
-        broken(&self.path, error)
-    }
-
     /// The whole unpacked text of a file of settings or metadata.
     pub fn whole_text(&self) -> Result<Vec<u8>, Problem> {
-        let mut text = Vec::new();
-        Bounded::new(self.text()?, limits::TEXT_BYTES)
-            .read_to_end(&mut text)
-            .map_err(|e| self.broken(&e))?;
-        Ok(text)
+        let text = self.text(limits::TEXT_BYTES)?;
+        text.whole(&self.path).map(<[u8]>::to_vec)
     }
 
-    /// The unpacked text as a stream, without a byte-order mark. It fails beyond
-    /// [`limits::FILE_BYTES`].
+    /// The unpacked text of at most `most` bytes, without a byte-order mark.
     ///
     /// # Errors
     /// UTF-16, which Windows shells write, and a stream that breaks at its start.
-    pub fn text(&self) -> Result<Box<dyn Read + '_>, Problem> {
-        let unpacked: Box<dyn Read> = match self.packing() {
-            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(self.raw.as_slice())),
-            Packing::Zstd => Box::new(
-                zstd::stream::read::Decoder::with_buffer(self.raw.as_slice())
-                    .map_err(|e| Problem::new(&self.path, format!("not readable as zstd: {e}")))?,
-            ),
-            Packing::Plain | Packing::Parquet => Box::new(self.raw.as_slice()),
+    pub fn text(&self, most: u64) -> Result<Text<'_>, Problem> {
+        let raw = self.raw.as_slice();
+        let (bytes, broken) = match self.packing() {
+            Packing::Gzip => unpacked(flate2::read::MultiGzDecoder::new(raw), raw.len(), most),
+            Packing::Zstd => {
+                let unpacker = zstd::stream::read::Decoder::with_buffer(raw)
+                    .map_err(|e| Problem::new(&self.path, format!("not readable as zstd: {e}")))?;
+                unpacked(unpacker, raw.len(), most)
+            }
+            _ if raw.len() as u64 > most => unpacked(raw, raw.len(), most),
+            _ => (Cow::Borrowed(raw), None),
         };
-        let bounded = Box::new(Bounded::new(unpacked, limits::FILE_BYTES));
-        without_byte_order_mark(&self.path, bounded)
+        Text::new(&self.path, bytes, broken)
     }
 }
 
-fn broken(path: &Path, error: &io::Error) -> Problem {
-    match error.kind() {
-        io::ErrorKind::FileTooLarge => Problem::new(path, error.to_string()),
-        _ => Problem::new(path, format!("cut off or damaged: {error}")),
+/// What a stream gives before it ends or breaks, and why it broke.
+fn unpacked<'a>(stream: impl Read, packed: usize, most: u64) -> (Cow<'a, [u8]>, Option<io::Error>) {
+    // So much at a time: what a stream gave in the call that fails is lost.
+    const PIECE: usize = 8 << 10;
+    let mut stream = Bounded::new(stream, most);
+    let mut bytes = Vec::with_capacity(packed.saturating_mul(4).min(most as usize));
+    loop {
+        let end = bytes.len();
+        bytes.resize(end + PIECE, 0);
+        let read = stream.read(&mut bytes[end..]);
+        bytes.truncate(end + read.as_ref().map_or(0, |n| *n));
+        match read {
+            Ok(0) => return (bytes.into(), None),
+            Ok(_) => {}
+            Err(e) => return (bytes.into(), Some(e)),
+        }
     }
-}
-
-fn without_byte_order_mark<'a>(
-    path: &Path,
-    mut stream: Box<dyn Read + 'a>,
-) -> Result<Box<dyn Read + 'a>, Problem> {
-    let mut head = Vec::with_capacity(3);
-    stream.by_ref().take(3).read_to_end(&mut head).map_err(|e| broken(path, &e))?;
-    // No text of ours holds a zero byte: that is UTF-16 without its mark.
-    let marked = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
-    if marked || head.contains(&0) {
-        return Err(Problem::new(path, "this is UTF-16; expected UTF-8: convert it with iconv"));
-    }
-    if head.starts_with(&[0xef, 0xbb, 0xbf]) {
-        head.clear();
-    }
-    Ok(Box::new(io::Cursor::new(head).chain(stream)))
 }

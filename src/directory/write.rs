@@ -262,13 +262,17 @@ fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
                 }
                 Value::Count(Some(count)) => {
                     push_text(&mut line, i, "");
-                    write!(line, "{count}")?;
+                    push_digits(&mut line, *count, 1);
                 }
                 Value::Planned(Some(t)) => push_text(&mut line, i, &microseconds(*t)),
                 Value::Seconds(Some(t)) => {
                     push_text(&mut line, i, "");
                     match whole_ticks(*t) {
-                        Some(ticks) => write!(line, "{}.{:04}", ticks / 10_000, ticks % 10_000)?,
+                        Some(ticks) => {
+                            push_digits(&mut line, ticks / 10_000, 1);
+                            line.push(b'.');
+                            push_digits(&mut line, ticks % 10_000, 4);
+                        }
                         None => line.extend(seconds(*t).bytes()),
                     }
                 }
@@ -282,6 +286,16 @@ fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
     }
     out.write_all(&line)?;
     Ok(out)
+}
+
+/// A whole number, with zeros before it up to so many digits.
+fn push_digits(line: &mut Vec<u8>, mut n: u64, least: usize) {
+    let start = line.len();
+    while n > 0 || line.len() < start + least {
+        line.push(b'0' + (n % 10) as u8);
+        n /= 10;
+    }
+    line[start..].reverse();
 }
 
 /// A field after its comma, quoted only where it has to be.

@@ -31,8 +31,8 @@ pub use plan::PlannedSession;
 pub use problem::{Problem, Problems, Severity};
 pub use sessions::{Session, SessionStatus};
 pub use shape::{ENDINGS, META, Shape, matches};
-pub use source::SourceFile;
-pub use turns::{Turn, TurnStatus};
+pub use source::{SourceFile, Text};
+pub use turns::{Turn, TurnStatus, by_session};
 
 use crate::hash;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,7 @@ impl Kind {
         }
     }
 
+    #[inline]
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "base" => Some(Self::Base),
@@ -76,6 +77,7 @@ pub struct SessionIndex(pub u32);
 
 impl SessionIndex {
     /// As an index into a slice.
+    #[inline]
     pub const fn at(self) -> usize {
         self.0 as usize
     }

@@ -1,6 +1,6 @@
 //! The gap between a session's turns: from one completion to the next (App. B, E.9).
 
-use crate::run::{Run, Turn};
+use crate::run::{Run, Turn, by_session};
 use crate::setup::Span;
 
 use super::stats::{self, Line};
@@ -16,32 +16,36 @@ pub struct Gap {
 
 /// Every gap that ends in a served turn, in order of (session, turn).
 pub fn gaps(run: &Run) -> Vec<Gap> {
-    let mut served: Vec<_> = run
-        .turns
-        .iter()
-        .filter_map(|turn| turn.served_at_s().map(|t| (turn.session, turn.number, t)))
-        .collect();
-    served.sort_by_key(|turn| (turn.0, turn.1));
-    served
-        .windows(2)
-        .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1)
-        .map(|pair| Gap { t_end_s: pair[1].2, gap_s: pair[1].2 - pair[0].2 })
-        .collect()
+    let gap = |pair: [&Turn; 2]| {
+        let [before, t_end_s] = pair.map(Turn::served_at_s);
+        t_end_s.zip(before).map(|(t_end_s, before)| Gap { t_end_s, gap_s: t_end_s - before })
+    };
+    let of_session = by_session(&run.turns, run.sessions.len());
+    of_session.iter().flat_map(|places| successive(run, places)).filter_map(gap).collect()
+}
+
+/// The pairs of a turn and the one numbered next.
+fn successive<'a>(run: &'a Run, places: &'a [usize]) -> impl Iterator<Item = [&'a Turn; 2]> {
+    let pairs = places.windows(2).map(|pair| [&run.turns[pair[0]], &run.turns[pair[1]]]);
+    pairs.filter(|[before, after]| before.number + 1 == after.number)
 }
 
 /// Mean tool time that the follow-ups completed in `span` came after, as the client slept
 /// it, s; `None` if one is unknown, or there is none.
 pub fn mean_tool_time_s(run: &Run, span: Span) -> Option<f64> {
-    let mut awaited: Vec<_> = run
-        .turns
-        .iter()
-        .filter(|turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t)))
-        .map(|turn| (turn.session, turn.number - 1))
-        .collect();
-    awaited.sort_unstable();
-    let before = |turn: &&Turn| awaited.binary_search(&(turn.session, turn.number)).is_ok();
-    let times: Option<Vec<f64>> = run.turns.iter().filter(before).map(|t| t.tool_s).collect();
-    stats::mean(&times.filter(|times| times.len() == awaited.len())?)
+    let awaits =
+        |turn: &Turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t));
+    let mut awaited = vec![false; run.turns.len()];
+    for places in by_session(&run.turns, run.sessions.len()) {
+        for pair in places.windows(2) {
+            let [before, after] = [pair[0], pair[1]].map(|place| &run.turns[place]);
+            awaited[pair[0]] |= before.number + 1 == after.number && awaits(after);
+        }
+    }
+    let before = run.turns.iter().zip(&awaited).filter(|(_, awaited)| **awaited);
+    let times: Option<Vec<f64>> = before.map(|(turn, _)| turn.tool_s).collect();
+    let awaiting = run.turns.iter().filter(|turn| awaits(turn)).count();
+    stats::mean(&times.filter(|times| times.len() == awaiting)?)
 }
 
 /// Median gap of the turns completed in `span`, s.

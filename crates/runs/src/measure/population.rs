@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Run, SessionStatus, TurnStatus};
+use crate::run::{Run, SessionStatus, Turn, TurnStatus};
 use crate::setup::Span;
 
 /// A right-continuous step function of time that starts at 0.
@@ -110,17 +110,14 @@ pub fn outstanding(run: &Run) -> StepFunction {
 }
 
 fn in_flight_changes(run: &Run) -> Vec<(f64, f64)> {
-    let mut changes = Vec::with_capacity(2 * run.turns.len());
-    for turn in &run.turns {
-        changes.push((turn.t_submit_s, 1.0));
-        let end = match turn.status {
-            TurnStatus::UnfinishedAtHorizon => None,
-            // A failed request without an end leaves when its session does.
-            _ => turn.t_end_s.or(run.sessions[turn.session.at()].t_end_s),
-        };
-        changes.extend(end.map(|t| (t, -1.0)));
-    }
-    changes
+    let end = |turn: &Turn| match turn.status {
+        TurnStatus::UnfinishedAtHorizon => None,
+        // A failed request without an end leaves when its session does.
+        _ => turn.t_end_s.or(run.sessions[turn.session.at()].t_end_s),
+    };
+    // The first half is sorted as it is.
+    let starts = run.turns.iter().map(|turn| (turn.t_submit_s, 1.0));
+    starts.chain(run.turns.iter().filter_map(end).map(|t| (t, -1.0))).collect()
 }
 
 fn held_changes(run: &Run) -> Vec<(f64, f64)> {
@@ -143,7 +140,7 @@ fn held_changes(run: &Run) -> Vec<(f64, f64)> {
         if turn.is_follow_up() {
             hold(turn.t_ready_s, Some(turn.t_submit_s));
         }
-        let last: &mut Option<&crate::run::Turn> = &mut last_turn[turn.session.at()];
+        let last: &mut Option<&Turn> = &mut last_turn[turn.session.at()];
         if last.is_none_or(|l| l.number < turn.number) {
             *last = Some(turn);
         }

@@ -3,12 +3,13 @@
 
 mod stated;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use super::columns::{Columns, Field, Type, shortened};
 use super::problem::Problem;
 use super::shape::Shape;
+use super::turns::by_session;
 use super::{Counts, Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
 use crate::limits::RUN_S;
 
@@ -153,19 +154,21 @@ fn length(run: &Run, files: &Files) -> Vec<Problem> {
 
 /// A session that arrived is one of the plan's, at its time and with its turns.
 fn plan(run: &Run, files: &Files) -> Vec<Problem> {
-    let planned: BTreeMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
+    let planned: HashMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
     let arrived = run.sessions.iter().filter(|_| !run.plan.is_empty());
     let problem = |session: &Session| {
-        let who = format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
+        let who = || format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
         let Some(plan) = planned.get(&(session.kind, &session.id)) else {
-            return Some(format!("{who} is not in the plan"));
+            return Some(format!("{} is not in the plan", who()));
         };
         if plan.turns != session.turns_planned {
             let (here, there) = (session.turns_planned, plan.turns);
+            let who = who();
             return Some(format!("{who}: {here} turns planned by its row, {there} by the plan"));
         }
         match (session.t_planned_s, plan.t_arrival_s) {
             (Some(here), Some(there)) if (here - there).abs() > TIME_TOLERANCE_S => {
+                let who = who();
                 Some(format!("{who}: planned at {here} s by its row, at {there} s by the plan"))
             }
             _ => None,
@@ -176,18 +179,15 @@ fn plan(run: &Run, files: &Files) -> Vec<Problem> {
 
 /// A session's turns do not overlap, and agree with its row.
 fn turn_numbers(run: &Run, files: &Files) -> Vec<Problem> {
-    let mut of_session: Vec<Vec<&Turn>> = vec![Vec::new(); run.sessions.len()];
-    for turn in &run.turns {
-        of_session[turn.session.at()].push(turn);
-    }
     let mut problems = Vec::new();
     let mut shrunk = 0;
     // The turn of the line that was left out.
     let mut left_out = u64::from(files.cut.contains(&files.turns));
-    for (index, turns) in of_session.iter_mut().enumerate() {
-        turns.sort_by_key(|t| t.number);
-        let session = &run.sessions[index];
-        problems.extend(one_session(files, session, turns, &mut left_out));
+    let mut turns: Vec<&Turn> = Vec::new();
+    for (session, places) in run.sessions.iter().zip(by_session(&run.turns, run.sessions.len())) {
+        turns.clear();
+        turns.extend(places.iter().map(|place| &run.turns[*place]));
+        problems.extend(one_session(files, session, &turns, &mut left_out));
         shrunk += turns.windows(2).filter(|w| w[1].prompt_tokens < w[0].prompt_tokens).count();
     }
     if shrunk > 0 {
@@ -205,10 +205,10 @@ fn one_session(
     turns: &[&Turn],
     left_out: &mut u64,
 ) -> Vec<Problem> {
-    let who = format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
-    let of_row = |message: String| Problem::new(&files.sessions, format!("{who}: {message}"));
+    let who = || format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
+    let of_row = |message: String| Problem::new(&files.sessions, format!("{}: {message}", who()));
     let (done, planned) = (session.turns_done, session.turns_planned);
-    let mut problems = order_of_turns(files, &who, turns);
+    let mut problems = order_of_turns(files, who, turns);
     problems.extend(admission(session, turns.first().copied()).map(of_row));
     if let Some(last) = turns.last().filter(|last| last.number > planned) {
         problems.push(of_row(format!("turn {} was sent of {planned} planned", last.number)));
@@ -229,16 +229,19 @@ fn one_session(
 }
 
 /// A turn is ready once the turn before it has ended.
-fn order_of_turns(files: &Files<'_>, who: &str, turns: &[&Turn]) -> Vec<Problem> {
+fn order_of_turns(files: &Files<'_>, who: impl Fn() -> String, turns: &[&Turn]) -> Vec<Problem> {
     let problem = |pair: &[&Turn]| {
         let (before, after) = (pair[0], pair[1]);
         match before.t_end_s {
             Some(end) if after.t_ready_s < end - TIME_TOLERANCE_S => Some(format!(
-                "{who}: turn {} is ready at {} s, before turn {} ends at {end} s",
-                after.number, after.t_ready_s, before.number
+                "{}: turn {} is ready at {} s, before turn {} ends at {end} s",
+                who(),
+                after.number,
+                after.t_ready_s,
+                before.number
             )),
             None if before.status == TurnStatus::UnfinishedAtHorizon => {
-                Some(format!("{who}: turn {} follows an unfinished turn", after.number))
+                Some(format!("{}: turn {} follows an unfinished turn", who(), after.number))
             }
             _ => None,
         }

@@ -9,12 +9,12 @@ mod mapped;
 mod text;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use mapped::{Mapped, Mapping};
 
 use super::problem::Problem;
+use super::source::Text;
 use crate::limits;
 
 /// A file with more problems than this is not read further.
@@ -112,6 +112,7 @@ pub struct Texts {
 
 impl Texts {
     /// Appends one.
+    #[inline]
     pub fn push(&mut self, text: &str) {
         self.bytes.push_str(text);
         self.ends.push(self.bytes.len());
@@ -123,6 +124,7 @@ impl Texts {
     }
 
     /// The text of row `i`.
+    #[inline]
     pub fn get(&self, i: usize) -> &str {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start..self.ends[i]]
@@ -131,13 +133,13 @@ impl Texts {
 
 impl Columns {
     /// Reads a text table, whose columns have the schema's names or are mapped onto them.
-    /// The text is unpacked and has no byte-order mark; `file` is named in problems.
+    /// `file` is named in problems.
     ///
     /// # Errors
     /// Everything found wrong with it, in file order.
     pub fn read(
         file: &Path,
-        text: Box<dyn Read + '_>,
+        text: &Text<'_>,
         schema: &[Field],
         mapping: Option<&Mapping<'_>>,
         drop_cut_off: bool,
@@ -186,6 +188,7 @@ impl Columns {
 
     /// Whether a file has so many problems that it is not read further, which is then one more:
     /// a row in millions may have several.
+    #[inline]
     pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
         let many = problems.len() > MOST_PROBLEMS;
         if many {
@@ -202,12 +205,14 @@ impl Columns {
 }
 
 impl Data {
-    /// No value yet.
-    pub fn new(ty: Type) -> Self {
+    /// With room for so many rows.
+    pub fn with_capacity(ty: Type, rows: usize) -> Self {
         match ty {
-            Type::Text | Type::Word(_) => Self::Text(Texts::default()),
-            Type::Count => Self::Count(Vec::new()),
-            Type::Number => Self::Number(Vec::new()),
+            Type::Text | Type::Word(_) => {
+                Self::Text(Texts { bytes: String::new(), ends: Vec::with_capacity(rows) })
+            }
+            Type::Count => Self::Count(Vec::with_capacity(rows)),
+            Type::Number => Self::Number(Vec::with_capacity(rows)),
         }
     }
 
@@ -215,6 +220,7 @@ impl Data {
     ///
     /// # Errors
     /// It does not fit the column: what was expected.
+    #[inline]
     pub fn push(&mut self, value: Option<&[u8]>) -> Result<(), String> {
         match self {
             Self::Text(texts) => {
@@ -261,7 +267,11 @@ pub fn shortened(text: &str, most: usize) -> String {
 ///
 /// # Errors
 /// What was expected and what was found.
+#[inline]
 pub fn parse_number(value: &[u8]) -> Result<f64, String> {
+    if let Some(x) = plain_number(value) {
+        return Ok(x);
+    }
     match fast_float2::parse::<f64, _>(value) {
         Ok(x) if x.is_finite() => Ok(x),
         Ok(_) => Err(format!(
@@ -276,14 +286,47 @@ pub fn parse_number(value: &[u8]) -> Result<f64, String> {
 ///
 /// # Errors
 /// What was expected and what was found.
+#[inline]
 pub fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
-    if let Some(count) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
+    let parsed = || std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+    if let Some(count) = plain_count(value).or_else(parsed) {
         return if count <= limits::COUNT { Ok(count) } else { Err(too_large()) };
     }
     // Data frames with unknown values write whole numbers as 192.0.
     count_from_float(parse_number(value).map_err(|_| wrong())?).ok_or_else(wrong)
+}
+
+/// At most this many digits are whole numbers that a float holds exactly.
+const EXACT_DIGITS: usize = 15;
+
+/// Digits alone, which most counts are.
+#[inline]
+fn plain_count(value: &[u8]) -> Option<u64> {
+    let digit = |n: u64, byte: &u8| byte.is_ascii_digit().then(|| 10 * n + u64::from(byte - b'0'));
+    (1..=EXACT_DIGITS).contains(&value.len()).then(|| value.iter().try_fold(0, digit))?
+}
+
+/// Digits with a point among them, which most numbers are: the quotient of two whole numbers
+/// that a float holds exactly is the float nearest to it.
+#[inline]
+fn plain_number(value: &[u8]) -> Option<f64> {
+    const POWERS: [f64; EXACT_DIGITS + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (mut digits, mut decimals) = (0_u64, None);
+    for byte in (2..=EXACT_DIGITS).contains(&value.len()).then_some(value)? {
+        match (byte, decimals) {
+            (b'0'..=b'9', _) => {
+                digits = 10 * digits + u64::from(byte - b'0');
+                decimals = decimals.map(|n| n + 1);
+            }
+            (b'.', None) => decimals = Some(0),
+            _ => return None,
+        }
+    }
+    // At least one digit, in "5." and ".5" as in "0.5": as other readers have it.
+    Some(digits as f64 / POWERS[decimals.unwrap_or(0)])
 }
 
 /// Whole, not negative, and small enough to be exact.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
-use super::columns::{Columns, Field, Presence, Type, shortened};
+use super::columns::{Columns, Field, Presence, Type, parse_number, shortened};
 use super::problem::Problem;
 use super::turns::unknown_kind;
 use crate::limits::RUN_S;
@@ -95,10 +95,12 @@ fn tool_times(text: &str) -> Result<Vec<f64>, &str> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    text.split(';')
-        .map(|time| match fast_float2::parse::<f64, _>(time) {
-            Ok(seconds) if (0.0..=RUN_S).contains(&seconds) => Ok(seconds),
-            _ => Err(time),
-        })
-        .collect()
+    let mut times = Vec::with_capacity(1 + memchr::memchr_iter(b';', text.as_bytes()).count());
+    for time in text.split(';') {
+        match parse_number(time.as_bytes()) {
+            Ok(seconds) if (0.0..=RUN_S).contains(&seconds) => times.push(seconds),
+            _ => return Err(time),
+        }
+    }
+    Ok(times)
 }

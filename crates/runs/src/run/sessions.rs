@@ -107,20 +107,54 @@ pub const SCHEMA: &[Field] = &[
 ];
 
 /// Finds a session by kind and identifier.
-pub struct Registry(HashMap<(Kind, Box<str>), SessionIndex>);
+pub struct Registry {
+    /// Per kind, by their numbers: most clients count their sessions.
+    numbered: [Vec<Option<SessionIndex>>; 2],
+    /// Per kind, the others.
+    named: [HashMap<Box<str>, SessionIndex>; 2],
+}
 
 impl Registry {
-    /// The session of this name.
-    pub fn find(&self, kind: Kind, id: &str) -> Option<SessionIndex> {
-        self.0.get(&(kind, Box::from(id))).copied()
+    /// For so many sessions.
+    fn new(sessions: usize) -> Self {
+        // The numbers of some may be far apart: those are found as names.
+        let numbered = [Kind::Base, Kind::Burst].map(|_| vec![None; 2 * sessions]);
+        Self { numbered, named: Default::default() }
     }
+
+    /// The session of this name.
+    #[inline]
+    pub fn find(&self, kind: Kind, id: &str) -> Option<SessionIndex> {
+        let kind = kind as usize;
+        match number(id).and_then(|n| self.numbered[kind].get(n)) {
+            Some(there) => *there,
+            None => self.named[kind].get(id).copied(),
+        }
+    }
+
+    /// Adds a session; says whether its name is new.
+    fn insert(&mut self, kind: Kind, id: &str, index: SessionIndex) -> bool {
+        let kind = kind as usize;
+        let before = match number(id).and_then(|n| self.numbered[kind].get_mut(n)) {
+            Some(there) => there.replace(index),
+            None => self.named[kind].insert(id.into(), index),
+        };
+        before.is_none()
+    }
+}
+
+/// The number that an identifier is, where no other is the same number: 7, not 07.
+#[inline]
+fn number(id: &str) -> Option<usize> {
+    let plain = id == "0" || !id.starts_with(['0', '+']);
+    if plain { id.parse().ok() } else { None }
 }
 
 /// Sessions in order of arrival, and the way to find them.
 pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut sessions = Vec::with_capacity(table.len());
-    let mut registry = HashMap::with_capacity(table.len());
+    let mut registry = Registry::new(table.len());
     for row in by_arrival(table) {
         if table.too_many(&mut problems) {
             return Err(problems);
@@ -140,7 +174,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
         let session = session_of_row(table, row, kind, status);
         problems.extend(impossible(table, row, &session));
         let index = SessionIndex(sessions.len() as u32);
-        if registry.insert((kind, session.id.clone()), index).is_some() {
+        if !registry.insert(kind, &session.id, index) {
             let id = shortened(&session.id, 40);
             let message = format!("session {id} ({}) is there twice", kind.word());
             problems.push(table.problem(row, "session", message));
@@ -148,7 +182,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
         sessions.push(session);
     }
     problems.sort();
-    if problems.is_empty() { Ok((sessions, Registry(registry))) } else { Err(problems) }
+    if problems.is_empty() { Ok((sessions, registry)) } else { Err(problems) }
 }
 
 /// Rows in order of arrival; at one time by kind and identifier, so that the order
@@ -178,9 +212,22 @@ fn session_of_row(table: &Columns, row: usize, kind: Kind, status: SessionStatus
     }
 }
 
+/// Times that lie before the last known one in front of them: which, and why.
+pub fn out_of_order<'a>(
+    times: &'a [(&'a str, Option<f64>)],
+) -> impl Iterator<Item = (&'a str, String)> {
+    let known = times.iter().filter_map(|(name, t)| t.map(|t| (*name, t)));
+    known
+        .clone()
+        .zip(known.skip(1))
+        .filter(|((_, t0), (_, t1))| t1 < t0)
+        .map(|((before, t0), (after, t1))| (after, format!("{t1} lies before {before} {t0}")))
+}
+
 fn impossible(table: &Columns, row: usize, session: &Session) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut say = |column, message: String| problems.push(table.problem(row, column, message));
+    let mut say =
+        |column: &str, message: String| problems.push(table.problem(row, column, message));
     if session.t_arrival_s().is_none() && session.was_in_system() {
         say("t_planned", "expected t_planned or t_admitted: when did it arrive?".into());
     }
@@ -189,17 +236,13 @@ fn impossible(table: &Columns, row: usize, session: &Session) -> Vec<Problem> {
         ("t_admitted", session.t_admitted_s),
         ("t_end", session.t_end_s),
     ];
-    let known: Vec<_> = times.iter().filter_map(|(name, t)| t.map(|t| (*name, t))).collect();
     for (name, wait) in [("gate_wait_s", session.gate_wait_s), ("pause_s", session.pause_s)] {
         if wait < 0.0 {
             say(name, format!("a wait of {wait} s"));
         }
     }
-    for pair in known.windows(2) {
-        let ((before, t0), (after, t1)) = (pair[0], pair[1]);
-        if t1 < t0 {
-            say(after, format!("{t1} lies before {before} {t0}"));
-        }
+    for (column, message) in out_of_order(&times) {
+        say(column, message);
     }
     if session.turns_planned == 0 {
         say("turns_planned", "expected at least 1 turn".into());

@@ -1,10 +1,8 @@
 //! `turns`: one row per turn (request) that was sent.
 
-use std::collections::HashMap;
-
-use super::columns::{Columns, Field, Presence, Type, shortened};
+use super::columns::{Columns, Field, Presence, Texts, Type, shortened};
 use super::problem::Problem;
-use super::sessions::Registry;
+use super::sessions::{Registry, out_of_order};
 use super::{Kind, SessionIndex};
 
 /// One turn. Times are seconds on the run's clock.
@@ -45,6 +43,16 @@ pub enum TurnStatus {
     Error(Box<str>),
 }
 
+/// The places of each session's turns in a list of turns, in order of their numbers.
+pub fn by_session(turns: &[Turn], sessions: usize) -> Vec<Vec<usize>> {
+    let mut of_session: Vec<Vec<usize>> = vec![Vec::new(); sessions];
+    for (place, turn) in turns.iter().enumerate() {
+        of_session[turn.session.at()].push(place);
+    }
+    of_session.iter_mut().for_each(|places| places.sort_by_key(|place| turns[*place].number));
+    of_session
+}
+
 /// The word of [`TurnStatus::Ok`] in the files.
 const OK: &str = "ok";
 /// The word of [`TurnStatus::UnfinishedAtHorizon`] in the files.
@@ -52,11 +60,13 @@ const UNFINISHED: &str = "unfinished_at_horizon";
 
 impl Turn {
     /// The completion time and prompt of a turn that was served, else `None`.
+    #[inline]
     pub fn served_at_s(&self) -> Option<f64> {
         if self.status == TurnStatus::Ok { self.t_end_s } else { None }
     }
 
     /// Whether it is a follow-up (any turn but the first).
+    #[inline]
     pub const fn is_follow_up(&self) -> bool {
         self.number > 1
     }
@@ -81,55 +91,71 @@ pub const SCHEMA: &[Field] = &[
 /// Turns in order of sending, with every row checked on its own and against the others.
 pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Problem>> {
     let mut problems = Vec::new();
+    let columns = TurnColumns::of(table);
     let mut turns = Vec::with_capacity(table.len());
-    let mut seen: HashMap<(SessionIndex, u64), u64> = HashMap::with_capacity(table.len());
-    let (sessions, kinds) = (table.text("session"), table.text("kind"));
+    let mut rows = Vec::with_capacity(table.len());
     for row in 0..table.len() {
         if table.too_many(&mut problems) {
             return Err(problems);
         }
-        let Some(kind) = Kind::from_word(kinds.get(row)) else {
-            problems.push(unknown_kind(table, row, kinds.get(row)));
+        let (word, id) = (columns.kind.get(row), columns.session.get(row));
+        let Some(kind) = Kind::from_word(word) else {
+            problems.push(unknown_kind(table, row, word));
             continue;
         };
-        let Some(session) = registry.find(kind, sessions.get(row)) else {
-            let message = format!(
-                "session {} ({}) is not in the sessions table",
-                shortened(sessions.get(row), 40),
-                kind.word()
-            );
+        let Some(session) = registry.find(kind, id) else {
+            let id = shortened(id, 40);
+            let message = format!("session {id} ({word}) is not in the sessions table");
             problems.push(table.problem(row, "session", message));
             continue;
         };
-        let turn = turn_of_row(table, row, session);
-        problems.extend(impossible(table, row, &turn));
-        let line = table.lines[row];
-        if let Some(first) = seen.insert((session, turn.number), line) {
-            let message =
-                format!("turn {} of this session is already on line {first}", turn.number);
-            problems.push(table.problem(row, "turn", message));
-        }
-        turns.push((turn, row));
+        let turn = columns.turn(row, session);
+        impossible(table, row, &turn, &mut problems);
+        turns.push(turn);
+        rows.push(row);
     }
-    for (turn, row) in turns.iter().filter(|(t, _)| t.number > 1) {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
-        if !seen.contains_key(&(turn.session, turn.number - 1)) {
-            let message = format!("there is no turn {} of this session", turn.number - 1);
-            problems.push(table.problem(*row, "turn", message));
-        }
+    if !numbering(table, &turns, &rows, &mut problems) {
+        return Err(problems);
     }
     if !problems.is_empty() {
         problems.sort();
         return Err(problems);
     }
-    let mut turns: Vec<Turn> = turns.into_iter().map(|(turn, _)| turn).collect();
     turns.sort_by(|a, b| {
         let times = a.t_submit_s.total_cmp(&b.t_submit_s).then(a.t_ready_s.total_cmp(&b.t_ready_s));
         times.then((a.session, a.number).cmp(&(b.session, b.number)))
     });
     Ok(turns)
+}
+
+/// A session's turns are there once each, and none of them lacks the one before it. Says
+/// whether all were looked at, in order of sessions: there may be too many problems.
+fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) -> bool {
+    let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
+    for places in by_session(turns, sessions) {
+        // The turn before, and whether it follows on another.
+        let mut before: Option<(u64, usize)> = None;
+        let mut follows = true;
+        for (number, row) in places.into_iter().map(|place| (turns[place].number, rows[place])) {
+            if table.too_many(problems) {
+                return false;
+            }
+            let again = before.filter(|(n, _)| *n == number);
+            if let Some((_, first)) = again {
+                let first = table.lines[first];
+                let message = format!("turn {number} of this session is already on line {first}");
+                problems.push(table.problem(row, "turn", message));
+            } else {
+                follows = number <= 1 || before.is_some_and(|(n, _)| n + 1 == number);
+            }
+            if !follows {
+                let message = format!("there is no turn {} of this session", number - 1);
+                problems.push(table.problem(row, "turn", message));
+            }
+            before = Some((number, row));
+        }
+    }
+    true
 }
 
 /// A word that is neither base nor burst.
@@ -138,32 +164,66 @@ pub fn unknown_kind(table: &Columns, row: usize, word: &str) -> Problem {
     table.problem(row, "kind", format!("expected base or burst, found \u{201c}{word}\u{201d}"))
 }
 
-fn turn_of_row(table: &Columns, row: usize, session: SessionIndex) -> Turn {
-    // Needed values are there: the reader has refused rows without them.
-    let needed = |name| table.number(name)[row].unwrap_or_default();
-    Turn {
-        session,
-        number: table.count("turn")[row].unwrap_or_default(),
-        t_ready_s: needed("t_ready"),
-        t_submit_s: needed("t_submit"),
-        t_first_s: table.number("t_first")[row],
-        t_end_s: table.number("t_end")[row],
-        prompt_tokens: table.count("prompt_tokens")[row].unwrap_or_default(),
-        cached_tokens: table.count("cached_tokens")[row],
-        completion_tokens: table.count("completion_tokens")[row],
-        tool_s: table.number("tool_s")[row],
-        status: match table.text("status").get(row) {
-            OK => TurnStatus::Ok,
-            UNFINISHED => TurnStatus::UnfinishedAtHorizon,
-            error => TurnStatus::Error(error.into()),
-        },
+/// The columns of a turns table, each looked up once.
+struct TurnColumns<'a> {
+    session: &'a Texts,
+    kind: &'a Texts,
+    number: &'a [Option<u64>],
+    t_ready: &'a [Option<f64>],
+    t_submit: &'a [Option<f64>],
+    t_first: &'a [Option<f64>],
+    t_end: &'a [Option<f64>],
+    prompt_tokens: &'a [Option<u64>],
+    cached_tokens: &'a [Option<u64>],
+    completion_tokens: &'a [Option<u64>],
+    tool_s: &'a [Option<f64>],
+    status: &'a Texts,
+}
+
+impl<'a> TurnColumns<'a> {
+    fn of(table: &'a Columns) -> Self {
+        Self {
+            session: table.text("session"),
+            kind: table.text("kind"),
+            number: table.count("turn"),
+            t_ready: table.number("t_ready"),
+            t_submit: table.number("t_submit"),
+            t_first: table.number("t_first"),
+            t_end: table.number("t_end"),
+            prompt_tokens: table.count("prompt_tokens"),
+            cached_tokens: table.count("cached_tokens"),
+            completion_tokens: table.count("completion_tokens"),
+            tool_s: table.number("tool_s"),
+            status: table.text("status"),
+        }
+    }
+
+    fn turn(&self, row: usize, session: SessionIndex) -> Turn {
+        Turn {
+            session,
+            // Needed values are there: the reader has refused rows without them.
+            number: self.number[row].unwrap_or_default(),
+            t_ready_s: self.t_ready[row].unwrap_or_default(),
+            t_submit_s: self.t_submit[row].unwrap_or_default(),
+            t_first_s: self.t_first[row],
+            t_end_s: self.t_end[row],
+            prompt_tokens: self.prompt_tokens[row].unwrap_or_default(),
+            cached_tokens: self.cached_tokens[row],
+            completion_tokens: self.completion_tokens[row],
+            tool_s: self.tool_s[row],
+            status: match self.status.get(row) {
+                OK => TurnStatus::Ok,
+                UNFINISHED => TurnStatus::UnfinishedAtHorizon,
+                error => TurnStatus::Error(error.into()),
+            },
+        }
     }
 }
 
 /// What cannot be in one row, whatever the other rows say.
-fn impossible(table: &Columns, row: usize, turn: &Turn) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let mut say = |column, message: String| problems.push(table.problem(row, column, message));
+fn impossible(table: &Columns, row: usize, turn: &Turn, problems: &mut Vec<Problem>) {
+    let mut say =
+        |column: &str, message: String| problems.push(table.problem(row, column, message));
     if turn.number == 0 {
         say("turn", "turns are numbered from 1".into());
     }
@@ -185,12 +245,8 @@ fn impossible(table: &Columns, row: usize, turn: &Turn) -> Vec<Problem> {
         ("t_first", turn.t_first_s),
         ("t_end", turn.t_end_s),
     ];
-    let known: Vec<_> = times.iter().filter_map(|(name, t)| t.map(|t| (*name, t))).collect();
-    for pair in known.windows(2) {
-        let ((before, t0), (after, t1)) = (pair[0], pair[1]);
-        if t1 < t0 {
-            say(after, format!("{t1} lies before {before} {t0}"));
-        }
+    for (column, message) in out_of_order(&times) {
+        say(column, message);
     }
     match turn.status {
         TurnStatus::Ok if turn.t_end_s.is_none() => {
@@ -201,5 +257,4 @@ fn impossible(table: &Columns, row: usize, turn: &Turn) -> Vec<Problem> {
         }
         _ => {}
     }
-    problems
 }

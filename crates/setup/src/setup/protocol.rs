@@ -46,6 +46,7 @@ impl Span {
     }
 
     /// Whether `t_s` lies in it.
+    #[inline]
     pub fn holds(&self, t_s: f64) -> bool {
         self.start_s <= t_s && t_s < self.end_s
     }

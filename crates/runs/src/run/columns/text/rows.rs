@@ -1,0 +1,230 @@
+//! The rows of a csv text, as parts of the text itself. Only a row with quotes is copied.
+
+use std::borrow::Cow;
+
+use csv_core::ReadRecordResult;
+use memchr::memchr3_iter;
+
+use crate::limits::ROW_BYTES;
+
+/// Goes through a text row by row.
+pub struct Rows<'t> {
+    text: &'t [u8],
+    /// Where the next row begins.
+    at: usize,
+    /// The line it begins on, from 1.
+    line: u64,
+    /// For rows with quotes. Only \n ends a row: other separators occur inside values.
+    quotes: csv_core::Reader,
+}
+
+/// One row.
+#[derive(Default)]
+pub struct Row<'t> {
+    /// The line it begins on.
+    pub line: u64,
+    bytes: Cow<'t, [u8]>,
+    /// Where each field ends in `bytes`.
+    ends: Vec<usize>,
+    /// Bytes between one field and the next.
+    between: usize,
+}
+
+impl Row<'_> {
+    /// Number of fields.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Field `i`, without quotes.
+    #[inline]
+    pub fn field(&self, i: usize) -> &[u8] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] + self.between };
+        &self.bytes[start..self.ends[i]]
+    }
+
+    /// The fields in order.
+    pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|i| self.field(i))
+    }
+
+    /// Whether a quoted field goes over several lines.
+    pub fn has_newline(&self) -> bool {
+        self.bytes.contains(&b'\n')
+    }
+
+    #[inline]
+    fn is_blank(&self) -> bool {
+        self.len() == 1 && matches!(self.field(0), b"" | b"\r")
+    }
+
+    #[inline]
+    fn strip_carriage_return(&mut self) {
+        if let Some(last) = self.len().checked_sub(1).filter(|i| self.field(*i).ends_with(b"\r")) {
+            self.ends[last] -= 1;
+        }
+    }
+}
+
+/// What comes next in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A row, which is not blank.
+    Row,
+    /// A row that no newline ends.
+    LastRow,
+    /// Nothing.
+    End,
+    /// A row of more than [`ROW_BYTES`].
+    TooLong,
+}
+
+impl<'t> Rows<'t> {
+    /// The rows of a text.
+    pub fn new(text: &'t [u8]) -> Self {
+        let quotes =
+            csv_core::ReaderBuilder::new().terminator(csv_core::Terminator::Any(b'\n')).build();
+        Self { text, at: 0, line: 1, quotes }
+    }
+
+    /// Reads the next row that is not blank, without its carriage return.
+    #[inline]
+    pub fn next(&mut self, row: &mut Row<'t>) -> Step {
+        loop {
+            row.line = self.line;
+            row.ends.clear();
+            let step = self.plain(row).unwrap_or_else(|| self.quoted(row));
+            if matches!(step, Step::End | Step::TooLong) || !row.is_blank() {
+                row.strip_carriage_return();
+                return step;
+            }
+        }
+    }
+
+    /// Reads a row without quotes; `None` where it has one.
+    fn plain(&mut self, row: &mut Row<'t>) -> Option<Step> {
+        let rest = &self.text[self.at..];
+        if rest.is_empty() {
+            return Some(Step::End);
+        }
+        let (mut end, mut step) = (rest.len(), Step::LastRow);
+        for at in memchr3_iter(b',', b'\n', b'"', rest) {
+            match rest[at] {
+                b',' => row.ends.push(at),
+                b'\n' => {
+                    (end, step) = (at, Step::Row);
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        if end as u64 > ROW_BYTES {
+            return Some(Step::TooLong);
+        }
+        row.ends.push(end);
+        (row.bytes, row.between) = (Cow::Borrowed(&rest[..end]), 1);
+        let newline = usize::from(step == Step::Row);
+        self.at += end + newline;
+        self.line += newline as u64;
+        Some(step)
+    }
+
+    /// Reads a row with quotes.
+    fn quoted(&mut self, row: &mut Row<'t>) -> Step {
+        let (mut bytes, mut ends) = (vec![0; 1 << 8], vec![0; 1 << 5]);
+        let (mut read, mut written, mut fields) = (0, 0, 0);
+        self.quotes.set_line(self.line);
+        let step = loop {
+            let rest = &self.text[self.at + read..];
+            let (result, n_read, n_written, n_fields) =
+                self.quotes.read_record(rest, &mut bytes[written..], &mut ends[fields..]);
+            read += n_read;
+            written += n_written;
+            fields += n_fields;
+            match result {
+                ReadRecordResult::Record if rest.is_empty() => break Step::LastRow,
+                ReadRecordResult::Record => break Step::Row,
+                ReadRecordResult::End => break Step::End,
+                // Once more, on nothing: that ends the row.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => bytes.resize(2 * bytes.len(), 0),
+                ReadRecordResult::OutputEndsFull => ends.resize(2 * ends.len(), 0),
+            }
+            if read as u64 > ROW_BYTES {
+                return Step::TooLong;
+            }
+        };
+        self.at += read;
+        self.line = self.quotes.line();
+        bytes.truncate(written);
+        row.ends.clear();
+        row.ends.extend(&ends[..fields]);
+        (row.bytes, row.between) = (Cow::Owned(bytes), 0);
+        step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each row's line and fields.
+    fn rows(text: &str) -> Vec<(u64, Vec<String>)> {
+        let (mut rows, mut row, mut all) = (Rows::new(text.as_bytes()), Row::default(), Vec::new());
+        while !matches!(rows.next(&mut row), Step::End | Step::TooLong) {
+            let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+            all.push((row.line, row.fields().map(text).collect()));
+        }
+        all
+    }
+
+    #[test]
+    fn rows_are_those_of_a_csv_reader_with_and_without_quotes() {
+        let texts = [
+            "a,b\n1,2\n",
+            "a,b\n\n\n1,2\n\r\n3,\n,\n",
+            "a,b\r\n1,2\r\n",
+            "a\n\"x\"\n\"\"\ny\n",
+            "a,b\n\"1,5\",\"say \"\"so\"\"\"\n3,4\n",
+            "a,b\n\"over\nlines\",2\n3,4\n\n5,6",
+            "in \"the\" middle,b\n\"a\" after,c\n",
+            "no,end\n\"open,1\n2,3\n",
+            "last,\"quoted\"",
+            "last,\"quoted\"\r\n",
+            ",,\n\"\",\"\"\n",
+        ];
+        for text in texts {
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .terminator(csv::Terminator::Any(b'\n'))
+                .from_reader(text.as_bytes());
+            let theirs = reader.records().map(|record| {
+                let record = record.expect("UTF-8");
+                let mut fields: Vec<String> = record.iter().map(str::to_owned).collect();
+                if let Some(last) = fields.last_mut().filter(|last| last.ends_with('\r')) {
+                    last.pop();
+                }
+                fields
+            });
+            let theirs: Vec<_> = theirs.filter(|fields| *fields != [""]).collect();
+            let ours = rows(text).into_iter().map(|(_, fields)| fields);
+            assert_eq!(ours.collect::<Vec<_>>(), theirs, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_knows_the_line_it_begins_on() {
+        let text = "a,b\n\n\"over\nlines\",2\n\"x\",1\n\n5,6\n\"y\",2";
+        let lines: Vec<u64> = rows(text).iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [1, 3, 5, 7, 8]);
+    }
+
+    #[test]
+    fn a_long_quoted_field_is_read_whole() {
+        let long = "x".repeat(10_000);
+        assert_eq!(rows(&format!("\"{long}\",{}\n", "y,".repeat(99)))[0].1.len(), 101);
+        assert_eq!(rows(&format!("\"{long}\"\n")), [(1, vec![long])]);
+    }
+}
