@@ -113,14 +113,12 @@ pub fn token_rate_ratio(run: &ScoredRun) -> Option<f64> {
     Some(rate / run.load?.all_miss_tokens_per_s).filter(|ratio| ratio.is_finite())
 }
 
-impl Table {
-    /// A table with a row per run, which is what identifies it.
-    pub fn of_runs<T: AboutRun>(
-        name: &str,
-        title: impl Into<String>,
-        columns: &[Col<T>],
-        rows: impl IntoIterator<Item: Borrow<T>>,
-    ) -> Self {
-        Self::of(name, title, columns, rows, |of| (of.dir(), of.sources()))
-    }
+/// A table with a row per run, which is what identifies it.
+pub fn table<T: AboutRun>(
+    name: &str,
+    title: impl Into<String>,
+    columns: &[Col<T>],
+    rows: impl IntoIterator<Item: Borrow<T>>,
+) -> Table {
+    Table::of(name, title, columns, rows, |of| (of.dir(), of.sources()))
 }

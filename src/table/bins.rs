@@ -16,11 +16,11 @@ const COLUMNS: &[Col<ScoredRun>] = &[
     Col::new("stuck", "", |run| run.load.map_or(Cell::Empty, |_| Cell::yes_no(run.stuck))),
     Col::new("lowest_100s_hit", "", |run| {
         let since = Span::new(run.burst_start_s, run.meta.duration_s);
-        Cell::of_stretches(&hits(run).within(since), Stretches::lowest, 3)
+        super::of_stretches(&hits(run).within(since), Stretches::lowest, 3)
     }),
     Col::new("stays_below_02_from_s", "s", |run| {
         let low = |bins: &Stretches| bins.below_to_the_end_from(COLLAPSED_BELOW);
-        Cell::of_stretches(&hits(run), |bins| low(bins).map(|bin| bin.start_s), 0)
+        super::of_stretches(&hits(run), |bins| low(bins).map(|bin| bin.start_s), 0)
     }),
     Col::count("burst_sessions", "sessions", |run| run.treatment.burst_sessions),
     Col::optional("burst_finished_s", "s", 0, |run| {
@@ -41,7 +41,7 @@ const COLUMNS: &[Col<ScoredRun>] = &[
 pub fn table(runs: &[ScoredRun]) -> Table {
     let title = "Open runs by bins of 100 s: lowest hit fraction, collapse, burst and queue";
     let open = runs.iter().filter(|run| run.meta.rate.lambda.is_some());
-    Table::of_runs("bins", title, &with_identity(COLUMNS), open)
+    super::about_run::table("bins", title, &with_identity(COLUMNS), open)
 }
 
 fn hits(run: &ScoredRun) -> Stretches {

@@ -64,7 +64,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         .collect();
     let title = "Runs around the burst: before, after, the first bin without a hit, the drain";
     let rows = runs.iter().filter_map(|run| Some((run, (run.burst.as_ref()?, &curves))));
-    Table::of_runs("burst", title, &columns(), rows)
+    super::about_run::table("burst", title, &columns(), rows)
 }
 
 /// Measured curves by cell and source of runs.
@@ -88,7 +88,7 @@ fn good_from(run: &ScoredRun) -> Cell {
     let after = Stretches::of(&run.measures.series.hits)
         .within(Span::new(run.burst_start_s, run.meta.duration_s));
     match ends_good {
-        Some(true) => Cell::of_stretches(
+        Some(true) => super::of_stretches(
             &after,
             |bins| bins.first_above(good_above).map(|bin| bin.start_s),
             0,
@@ -107,5 +107,5 @@ fn hits_return(run: &ScoredRun) -> Cell {
     let Some(stop) = bins.bin_at(refused.span_s.start_s) else { return Cell::Unknown };
     let stopped = bins.within(Span::new(stop.start_s, refused.span_s.end_s));
     let back = |bins: &Stretches| bins.first_above(HITTING_ABOVE).map(|b| b.start_s - stop.start_s);
-    Cell::of_stretches(&stopped, back, 0)
+    super::of_stretches(&stopped, back, 0)
 }

@@ -62,5 +62,5 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     ];
     let title = "All-miss capacity: cache-off runs and the fitted cost of a turn";
     let rows = runs.iter().filter_map(|run| CacheOff::of(run, configs));
-    Table::of_runs("calibration", title, columns, rows)
+    super::about_run::table("calibration", title, columns, rows)
 }

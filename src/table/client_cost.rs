@@ -36,5 +36,5 @@ pub fn table(runs: &[ScoredRun]) -> Table {
     let title = "What clients paid: gate waits over the run, latency and rates over the window";
     let open = runs.iter().filter(|run| run.burst.is_some());
     let rows = open.filter_map(|run| Some((run, run.load?)));
-    Table::of_runs("client_cost", title, &columns, rows)
+    super::about_run::table("client_cost", title, &columns, rows)
 }

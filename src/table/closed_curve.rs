@@ -73,13 +73,13 @@ fn columns<'a>() -> Vec<Col<Closed<'a>>> {
             late.map(|late| series.completions_per_s(late))
         }),
         Col::new("least_100s_hit_fraction", "", |of| {
-            Cell::of_stretches(&of.bins(), Stretches::lowest, 3)
+            super::of_stretches(&of.bins(), Stretches::lowest, 3)
         }),
         Col::new("least_300s_hit_fraction", "", |of| {
-            Cell::of_stretches(&of.long_bins(), Stretches::lowest, 3)
+            super::of_stretches(&of.long_bins(), Stretches::lowest, 3)
         }),
         Col::new("most_300s_hit_fraction", "", |of| {
-            Cell::of_stretches(&of.long_bins(), Stretches::highest, 3)
+            super::of_stretches(&of.long_bins(), Stretches::highest, 3)
         }),
         Col::optional("degraded_from_s", "s", 0, |of| of.run.degraded.map(|span| span.start_s)),
         Col::optional("degraded_until_s", "s", 0, |of| of.run.degraded.map(|span| span.end_s)),
@@ -102,5 +102,5 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
         let mean_turns = session_means(configs, &run.meta.cell)?.mean_turns;
         Some(Closed { run, window, mean_turns })
     });
-    Table::of_runs("closed_curve", "Closed-population throughput curve", &columns(), rows)
+    super::about_run::table("closed_curve", "Closed-population throughput curve", &columns(), rows)
 }

@@ -19,5 +19,5 @@ pub fn table(runs: &[ScoredRun]) -> Table {
     ]);
     let title = "Sessions that arrived within 1800 s of the burst's start: time to completion";
     let rows = runs.iter().filter_map(|run| Some((run, run.cohort.as_ref()?)));
-    Table::of_runs("cohort", title, &columns, rows)
+    super::about_run::table("cohort", title, &columns, rows)
 }

@@ -242,7 +242,7 @@ pub fn table(runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Table {
         cut.iter().filter_map(|run| CutRun::of(run, runs, test, configs)).collect();
     rows.sort_by(|a, b| a.arm.name.cmp(&b.arm.name));
     let title = "Arrivals cut inside the trap: backlog slopes against model F on the run's plan";
-    Table::of_runs("cut", title, &columns(), rows)
+    super::about_run::table("cut", title, &columns(), rows)
 }
 
 /// The arm whose rate is nearest.

@@ -35,5 +35,5 @@ pub fn table(verdict: &Verdict) -> Table {
         Extra::Mechanism { first_alarm, .. } => Some((run, first_alarm.as_ref())),
         _ => None,
     });
-    Table::of_runs("detector", title, &columns, rows)
+    super::about_run::table("detector", title, &columns, rows)
 }

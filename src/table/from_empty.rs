@@ -100,7 +100,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         let rank = rate.map(|rate| rates.iter().filter(|other| **other > rate).count() as u64 + 1);
         Some(FromEmpty { run, load: run.load?, rank })
     });
-    Table::of_runs(
+    super::about_run::table(
         "from_empty",
         "Runs from an empty engine, over their second half",
         &columns(),

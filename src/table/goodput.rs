@@ -17,5 +17,5 @@ pub fn table(verdict: &Verdict) -> Table {
     let with_control =
         |run: &&VerdictRun| run.role == "subject" && run.goodput_lost != [None, None];
     let rows = verdict.runs.iter().filter(with_control);
-    Table::of_runs("goodput", title, &with_identity(COLUMNS), rows)
+    super::about_run::table("goodput", title, &with_identity(COLUMNS), rows)
 }

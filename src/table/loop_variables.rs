@@ -38,5 +38,5 @@ pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
     };
     let title = "Median gap, turnover time R_M = M / churn, and their ratio, over the window";
     let open = runs.iter().filter(|run| run.burst.is_some());
-    Table::of_runs("loop_variables", title, &columns, open.map(|run| (run, model(run))))
+    super::about_run::table("loop_variables", title, &columns, open.map(|run| (run, model(run))))
 }

@@ -270,7 +270,7 @@ pub fn table(
     let rows = registered.chain(standard).map(|seen| Seen { timing, ..seen });
     let title =
         "The step-capped workload: lull, wave and backlog against model F on the run's plan";
-    Table::of_runs("mirror", title, &columns(), rows)
+    super::about_run::table("mirror", title, &columns(), rows)
 }
 
 /// W5's factor from the standard workload's runs here: the mean of the wave's elapsed time

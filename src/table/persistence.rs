@@ -78,5 +78,5 @@ pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) ->
         })
     });
     let title = "Traps from their onset to the run's end or an intervention";
-    Table::of_runs("persistence", title, &columns(), rows)
+    super::about_run::table("persistence", title, &columns(), rows)
 }

@@ -34,7 +34,7 @@ fn columns<'a>() -> Vec<Col<PlugIn<'a>>> {
 pub fn table(runs: &[ScoredRun]) -> Table {
     let title = "The plug-in of the realized arrivals against the slope rule";
     let stuck = runs.iter().filter(|run| run.stuck == Some(true));
-    Table::of_runs("plug_in", title, &columns(), stuck.filter_map(plug_in))
+    super::about_run::table("plug_in", title, &columns(), stuck.filter_map(plug_in))
 }
 
 fn plug_in(run: &ScoredRun) -> Option<PlugIn<'_>> {

@@ -102,5 +102,5 @@ pub fn table(
         })
     });
     let title = "When a rescue is released by single-phase drains, and when it was";
-    Table::of_runs("release_estimates", title, columns, rows)
+    super::about_run::table("release_estimates", title, columns, rows)
 }

@@ -80,7 +80,7 @@ const COLUMNS: &[Col<ScoredRun>] = &[
 /// The table of runs.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let title = "Runs: measurements over the window, and the state under the paired test";
-    Table::of_runs("runs", title, COLUMNS, runs)
+    super::about_run::table("runs", title, COLUMNS, runs)
 }
 
 /// Whether a registration was looked for.

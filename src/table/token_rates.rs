@@ -35,5 +35,5 @@ pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
         Some((run, *ratio))
     });
     let title = "Uncached token rates of trapped runs against the round-robin layer";
-    Table::of_runs("token_rates", title, &columns, rows)
+    super::about_run::table("token_rates", title, &columns, rows)
 }

@@ -46,7 +46,7 @@ pub fn table(verdicts: &[Verdict]) -> Table {
         })
     });
     let title = "Whether each run's trigger had left before the end, and the turns since";
-    Table::of_runs("trigger", title, &columns(), rows)
+    super::about_run::table("trigger", title, &columns(), rows)
 }
 
 /// The trigger of a run, as one of the trigger tests measured it.

@@ -97,7 +97,12 @@ pub fn runs(verdict: &Verdict) -> Table {
     .concat();
     let title = format!("Runs under {}", verdict.registration.registration.name);
     let runs = verdict.runs.iter().filter(|run| !run.role.is_empty());
-    Table::of_runs("verdict_runs", title, &columns, runs.map(|run| Judged::deciding(verdict, run)))
+    super::about_run::table(
+        "verdict_runs",
+        title,
+        &columns,
+        runs.map(|run| Judged::deciding(verdict, run)),
+    )
 }
 
 /// How a test came out, as a whole or in one of its groups.

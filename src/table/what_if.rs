@@ -37,7 +37,7 @@ pub fn runs(answer: &Answer) -> Table {
     let words = answer.asked.words();
     let title = format!("What if {words}: the state of each run, before and after");
     let rows = answer.runs.iter().map(|run| (run, words.as_str()));
-    Table::of_runs("what_if", title, &columns, rows)
+    super::about_run::table("what_if", title, &columns, rows)
 }
 
 /// A row per rate of the paired test.

@@ -6,7 +6,7 @@
 use std::borrow::{Borrow, Cow};
 
 use super::{Cell, Column, Row, Table};
-use crate::run::SourceFile;
+use crate::hash::SourceFile;
 
 /// A column of a table with a row per `T`: its name, its unit (empty for words and ratios)
 /// and how its cell comes from what the row is about.
@@ -14,6 +14,7 @@ use crate::run::SourceFile;
 pub struct Col<T> {
     name: &'static str,
     unit: &'static str,
+    meaning: &'static str,
     is_key: bool,
     of: Of<T>,
 }
@@ -45,19 +46,28 @@ impl<T> Clone for Col<T> {
 impl<T> Copy for Col<T> {}
 
 impl<T> Col<T> {
+    const fn with(name: &'static str, unit: &'static str, is_key: bool, of: Of<T>) -> Self {
+        Self { name, unit, meaning: "", is_key, of }
+    }
+
+    /// This column, with what its values are in a sentence.
+    pub const fn means(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
+    }
+
     /// A finding of any kind.
     pub const fn new(name: &'static str, unit: &'static str, of: fn(&T) -> Cell) -> Self {
-        Self { name, unit, is_key: false, of: Of::Cell(of) }
+        Self::with(name, unit, false, Of::Cell(of))
     }
 
     /// What says which row this is.
     pub const fn key(name: &'static str, unit: &'static str, of: fn(&T) -> Cell) -> Self {
-        Self { name, unit, is_key: true, of: Of::Cell(of) }
+        Self::with(name, unit, true, Of::Cell(of))
     }
 
     /// A whole number.
     pub const fn count(name: &'static str, unit: &'static str, of: fn(&T) -> u64) -> Self {
-        Self { name, unit, is_key: false, of: Of::Count(of) }
+        Self::with(name, unit, false, Of::Count(of))
     }
 
     /// A number that every row has.
@@ -67,7 +77,7 @@ impl<T> Col<T> {
         digits: usize,
         of: fn(&T) -> f64,
     ) -> Self {
-        Self { name, unit, is_key: false, of: Of::Number(of, digits) }
+        Self::with(name, unit, false, Of::Number(of, digits))
     }
 
     /// A number that may be unknown.
@@ -77,7 +87,7 @@ impl<T> Col<T> {
         digits: usize,
         of: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { name, unit, is_key: false, of: Of::Known(of, digits) }
+        Self::with(name, unit, false, Of::Known(of, digits))
     }
 
     /// A number that may not apply.
@@ -87,7 +97,7 @@ impl<T> Col<T> {
         digits: usize,
         of: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { name, unit, is_key: false, of: Of::Optional(of, digits) }
+        Self::with(name, unit, false, Of::Optional(of, digits))
     }
 
     /// Its cell of a row.
@@ -102,8 +112,9 @@ impl<T> Col<T> {
     }
 
     fn heading(&self) -> Column {
-        let (name, unit) = (Cow::Borrowed(self.name), Cow::Borrowed(self.unit));
-        Column { name, unit, is_key: self.is_key }
+        let Self { name, unit, meaning, is_key, .. } = *self;
+        let [name, unit, meaning] = [name, unit, meaning].map(Cow::Borrowed);
+        Column { name, unit, meaning, is_key }
     }
 }
 
