@@ -59,7 +59,7 @@ use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
 use crate::rule::Arm;
 use crate::setup::Configs;
-pub use trapcheck_tables::table::{Cell, Col, Column, Row, Table};
+pub use trapcheck_tables::table::{Cell, Col, Column, Heading, Row, Table};
 
 /// What is found in stretches of a run; unknown where a turn in them is.
 fn of_stretches(

@@ -11,7 +11,7 @@ use crate::setup::{PairedThresholds, Span};
 
 use super::about_run::{AboutRun, with_identity};
 use super::measured_curve::MeasuredCurve;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// Hits return in a bin above this (inferred: the paper says "hits returning").
 const HITTING_ABOVE: f64 = 0.5;
@@ -21,35 +21,53 @@ type Around<'a> = (&'a ScoredRun, (&'a BurstMeasures, &'a Curves<'a>));
 
 fn columns<'a>() -> Vec<Col<Around<'a>>> {
     with_identity(&[
-        Col::known("hit_fraction_before", "", 3, |(_, (burst, _))| burst.hits_before.value()),
-        Col::number("backlog_before_sessions", "sessions", 0, |(_, (burst, _))| {
-            burst.backlog_before
-        }),
-        Col::number("backlog_after_burst_sessions", "sessions", 0, |(_, (burst, _))| {
-            burst.backlog_after
-        }),
-        Col::known("backlog_window_mean_sessions", "sessions", 1, |of| {
-            Some(of.window()?.backlog_mean)
-        }),
-        Col::optional("first_bin_without_hits_s", "s", 0, |(_, (burst, _))| burst.no_hits_from_s),
+        Heading("hit_fraction_before", "", "Share of turns that hit before the burst")
+            .known(3, |(_, (burst, _))| burst.hits_before.value()),
+        Heading("backlog_before_sessions", "sessions", "Backlog before the burst")
+            .number(0, |(_, (burst, _))| burst.backlog_before),
+        Heading("backlog_after_burst_sessions", "sessions", "Backlog after the burst")
+            .number(0, |(_, (burst, _))| burst.backlog_after),
+        Heading("backlog_window_mean_sessions", "sessions", "Mean backlog over the window")
+            .known(1, |of| Some(of.window()?.backlog_mean)),
+        Heading(
+            "first_bin_without_hits_s",
+            "s",
+            "Start of the first bin without a hit from the burst on",
+        )
+        .optional(0, |(_, (burst, _))| burst.no_hits_from_s),
         // A gate that never empties has no drain time; a run without a gate no gate.
-        Col::new("gate_drained_after_s", "s", |(run, (burst, _))| {
-            match burst.gate_drained_after_s {
+        Heading("gate_drained_after_s", "s", "From the burst until the gate was empty").new(
+            |(run, (burst, _))| match burst.gate_drained_after_s {
                 Some(s) => Cell::Number(s, 0),
                 None if run.meta.gate.is_some() => Cell::text("never"),
                 None => Cell::Empty,
-            }
-        }),
-        Col::new("gate_drain_quasi_static_s", "s", |(run, (_, curves))| match is_capped(run) {
+            },
+        ),
+        Heading(
+            "gate_drain_quasi_static_s",
+            "s",
+            "Time for the gate to empty by the measured curve, quasi-static",
+        )
+        .new(|(run, (_, curves))| match is_capped(run) {
             true => Cell::known(quasi_static_drain_s(run, curves), 0),
             false => Cell::Empty,
         }),
-        Col::known("follow_up_hit_fraction_before", "", 3, |(_, (burst, _))| {
-            burst.follow_up_hits_before.value()
-        }),
-        Col::optional("first_low_hit_150s_s", "s", 0, |(_, (burst, _))| burst.first_low_s),
-        Col::new("good_from_s", "s", |(run, _)| good_from(run)),
-        Col::new("hits_return_after_stop_s", "s", |(run, _)| hits_return(run)),
+        Heading(
+            "follow_up_hit_fraction_before",
+            "",
+            "Share of follow-ups that hit before the burst",
+        )
+        .known(3, |(_, (burst, _))| burst.follow_up_hits_before.value()),
+        Heading("first_low_hit_150s_s", "s", "Start of the first 150 s with few hits")
+            .optional(0, |(_, (burst, _))| burst.first_low_s),
+        Heading("good_from_s", "s", "Start of the first good bin of a run that ends well")
+            .new(|(run, _)| good_from(run)),
+        Heading(
+            "hits_return_after_stop_s",
+            "s",
+            "From the stop of arrivals to the first bin that hits",
+        )
+        .new(|(run, _)| hits_return(run)),
     ])
 }
 

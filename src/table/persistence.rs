@@ -8,7 +8,7 @@ use crate::rule::persistence::{TrapLife, life};
 use crate::setup::registration::after::PersistenceTest;
 
 use super::about_run::{AboutRun, with_identity};
-use super::{Cell, Col, Table, stuck, trigger};
+use super::{Cell, Col, Heading, Table, stuck, trigger};
 
 /// A run and its trap.
 struct Trap<'a> {
@@ -41,25 +41,38 @@ impl Trap<'_> {
 
 fn columns<'a>() -> Vec<Col<Trap<'a>>> {
     with_identity(&[
-        Col::new("label", "", |trap: &Trap<'a>| {
+        Heading("label", "", "The run's label under the rule").new(|trap: &Trap<'a>| {
             trap.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))
         }),
-        Col::new("stuck", "", |trap| trap.stuck.clone()),
-        Col::new("trigger_gone", "", |trap| trap.trigger_gone.clone()),
-        Col::optional("onset_s", "s", 0, |trap| trap.life.onset_s),
-        Col::optional("trapped_s", "s", 0, |trap| trap.lasted_s()),
-        Col::optional("trapped_since_window_start_s", "s", 0, |trap| {
-            trap.lasted_s().map(|s| s + trap.window_s)
-        }),
-        Col::count("escapes", "", |trap| u64::from(trap.life.escape_s.is_some())),
-        Col::optional("escaped_s", "s", 0, |trap| trap.life.escape_s),
-        Col::optional("highest_hit_after_onset", "", 3, |trap| trap.life.highest),
-        Col::optional("last_hit_s", "s", 0, |trap| trap.last_hit_s()),
-        Col::optional("last_hit_after_trigger_s", "s", 0, |trap| {
-            let from_empty = trap.run.meta.arm == "e0b";
-            let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
-            trap.last_hit_s().map(|t| t - began_s)
-        }),
+        Heading(
+            "stuck",
+            "",
+            "Whether the follow-up hit fraction of the window is below the stuck threshold",
+        )
+        .new(|trap| trap.stuck.clone()),
+        Heading("trigger_gone", "", "Whether every session of the trigger had left")
+            .new(|trap| trap.trigger_gone.clone()),
+        Heading("onset_s", "s", "Start of the trap's first window")
+            .optional(0, |trap| trap.life.onset_s),
+        Heading("trapped_s", "s", "How long it stayed trapped").optional(0, |trap| trap.lasted_s()),
+        Heading(
+            "trapped_since_window_start_s",
+            "s",
+            "How long it stayed trapped, the first window included",
+        )
+        .optional(0, |trap| trap.lasted_s().map(|s| s + trap.window_s)),
+        Heading("escapes", "", "1 if the trap ended")
+            .count(|trap| u64::from(trap.life.escape_s.is_some())),
+        Heading("escaped_s", "s", "When the trap ended").optional(0, |trap| trap.life.escape_s),
+        Heading("highest_hit_after_onset", "", "Highest follow-up hit fraction of a later window")
+            .optional(3, |trap| trap.life.highest),
+        Heading("last_hit_s", "s", "When the last turn hit").optional(0, |trap| trap.last_hit_s()),
+        Heading("last_hit_after_trigger_s", "s", "From the trigger's leaving to the last hit")
+            .optional(0, |trap| {
+                let from_empty = trap.run.meta.arm == "e0b";
+                let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
+                trap.last_hit_s().map(|t| t - began_s)
+            }),
     ])
 }
 

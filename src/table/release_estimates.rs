@@ -19,7 +19,7 @@ use crate::setup::registration::rescue::RescueTest;
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
 use super::measured_curve::MeasuredCurve;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A rescue run, and what its release is estimated from.
 struct Release<'a> {
@@ -74,14 +74,16 @@ pub fn table(
     let columns: &[Col<Release<'_>>] = &[
         run(),
         source(),
-        Col::key("registration", "", |of| Cell::text(of.name)),
+        Heading("registration", "", "The registration that judges, by its name or hash")
+            .key(|of| Cell::text(of.name)),
         rate_multiple(),
         seed(),
-        Col::known("release_drain_estimate_s", "s", 0, |of| of.released(of.measured_drain_s())),
-        Col::known("release_single_phase_s", "s", 0, |of| of.released(of.model_drain_s())),
-        Col::new("released_s", "s", |of| {
-            of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))
-        }),
+        Heading("release_drain_estimate_s", "s", "Release by the measured curve")
+            .known(0, |of| of.released(of.measured_drain_s())),
+        Heading("release_single_phase_s", "s", "Release by the single-phase model")
+            .known(0, |of| of.released(of.model_drain_s())),
+        Heading("released_s", "s", "When the cap came off, as it was")
+            .new(|of| of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))),
     ];
     let tests = verdicts.iter().filter_map(|verdict| {
         let Test::Rescue(rule) = &verdict.registration.registration.test else { return None };

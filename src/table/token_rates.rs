@@ -9,7 +9,7 @@ use crate::rule::Arm;
 
 use super::about_run::{token_rate_ratio, with_identity};
 use super::model_values::token_ratio;
-use super::{Col, Table, judged_for_the_paired_test};
+use super::{Col, Heading, Table, judged_for_the_paired_test};
 
 /// A run, and the layer's ratio at its cell and rate.
 type Predicted<'a> = (&'a ScoredRun, Option<f64>);
@@ -17,9 +17,20 @@ type Predicted<'a> = (&'a ScoredRun, Option<f64>);
 /// The table, a row per BURST run of the paired test.
 pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
     let columns: Vec<Col<Predicted<'_>>> = with_identity(&[
-        Col::known("uncached_over_all_miss", "", 3, |(run, _)| token_rate_ratio(run)),
-        Col::known("rr_token_ratio", "", 3, |(_, ratio)| *ratio),
-        Col::known("uncached_over_all_miss_minus_rr", "", 3, |(run, ratio)| {
+        Heading(
+            "uncached_over_all_miss",
+            "",
+            "Uncached token rate over the cell's all-miss token rate",
+        )
+        .known(3, |(run, _)| token_rate_ratio(run)),
+        Heading("rr_token_ratio", "", "Uncached over all-miss token rate by the round-robin layer")
+            .known(3, |(_, ratio)| *ratio),
+        Heading(
+            "uncached_over_all_miss_minus_rr",
+            "",
+            "Measured ratio less the round-robin layer's",
+        )
+        .known(3, |(run, ratio)| {
             let both = token_rate_ratio(run).zip(*ratio);
             both.map(|(measured, ratio)| measured - ratio)
         }),

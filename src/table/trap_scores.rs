@@ -9,7 +9,7 @@ use crate::setup::registration::Test;
 use crate::setup::registration::trap::TrapLawTest;
 use crate::setup::{Configs, Registration};
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The scores; S1 to S4 are pooled over a group's stuck runs, S5 is asked of each of them.
 const SCORES: [&str; 5] = ["S1", "S2", "S3", "S4", "S5"];
@@ -42,14 +42,15 @@ struct Score<'a> {
 /// the tolerances are those of the registered trap law.
 pub fn table(verdicts: &[Verdict], configs: &Configs) -> Table {
     let columns: &[Col<Score<'_>>] = &[
-        Col::key("group", "", |of| of.group.map_or(Cell::Empty, Cell::text)),
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::key("score", "", |of| Cell::text(of.score)),
-        Col::new("measured", "see score", |of| {
-            of.group.map_or(Cell::Empty, |_| Cell::known(of.measured, 4))
-        }),
-        Col::count("runs", "runs", |of| of.runs as u64),
-        Col::new("holds", "", |of| Cell::yes_no(of.holds)),
+        Heading("group", "", "The blind test; empty over all of them")
+            .key(|of| of.group.map_or(Cell::Empty, Cell::text)),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("score", "", "Which score").key(|of| Cell::text(of.score)),
+        Heading("measured", "see score", "What the score came to")
+            .new(|of| of.group.map_or(Cell::Empty, |_| Cell::known(of.measured, 4))),
+        Heading("runs", "runs", "Stuck runs of the group").count(|of| of.runs as u64),
+        Heading("holds", "", "Whether it holds").new(|of| Cell::yes_no(of.holds)),
     ];
     let law = verdicts.iter().find_map(|v| match &v.registration.registration.test {
         Test::TrapLaw(rule) => Some((&v.registration.registration, rule)),

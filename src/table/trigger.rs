@@ -6,30 +6,47 @@ use crate::measure::trigger::TriggerMeasures;
 use crate::setup::registration::Test;
 
 use super::about_run::with_identity;
-use super::{Cell, Col, Table, stuck};
+use super::{Cell, Col, Heading, Table, stuck};
 
 /// A run, its trigger, and below which hit fraction it is stuck.
 type Triggered<'a> = (&'a VerdictRun, (&'a TriggerMeasures, f64));
 
 fn columns<'a>() -> Vec<Col<Triggered<'a>>> {
     with_identity(&[
-        Col::new("stuck", "", |(run, (_, below))| stuck(&run.measures, *below)),
-        Col::count("trigger_sessions", "sessions", |(_, (trigger, _))| trigger.sessions),
-        Col::new("trigger_gone", "", |(_, (trigger, _))| gone(trigger)),
-        Col::count("present_at_end_sessions", "sessions", |(_, (trigger, _))| {
-            trigger.present_at_end
-        }),
-        Col::count("all_at_end_sessions", "sessions", |(_, (trigger, _))| trigger.all_at_end),
-        Col::optional("left_before_end_s", "s", 0, |(_, (trigger, _))| trigger.before_end_s),
-        Col::new("turns_after", "turns", |(_, (trigger, _))| {
-            trigger.turns_after.map_or(Cell::Empty, |share| Cell::Count(share.total()))
-        }),
-        Col::new("hits_after", "turns", |(_, (trigger, _))| match trigger.turns_after {
-            Some(share) if share.unknown > 0 => Cell::Unknown,
-            Some(share) => Cell::Count(share.hits),
-            None => Cell::Empty,
-        }),
-        Col::optional("last_hit_after_s", "s", 0, |(_, (trigger, _))| trigger.last_hit_after_s),
+        Heading(
+            "stuck",
+            "",
+            "Whether the follow-up hit fraction of the window is below the stuck threshold",
+        )
+        .new(|(run, (_, below))| stuck(&run.measures, *below)),
+        Heading("trigger_sessions", "sessions", "Sessions of the trigger")
+            .count(|(_, (trigger, _))| trigger.sessions),
+        Heading("trigger_gone", "", "Whether every session of the trigger had left")
+            .new(|(_, (trigger, _))| gone(trigger)),
+        Heading(
+            "present_at_end_sessions",
+            "sessions",
+            "Sessions of the trigger still there at the end",
+        )
+        .count(|(_, (trigger, _))| trigger.present_at_end),
+        Heading("all_at_end_sessions", "sessions", "All sessions there at the end")
+            .count(|(_, (trigger, _))| trigger.all_at_end),
+        Heading("left_before_end_s", "s", "How long before the end the last of them left")
+            .optional(0, |(_, (trigger, _))| trigger.before_end_s),
+        Heading("turns_after", "turns", "Turns completed since the last of them left").new(
+            |(_, (trigger, _))| {
+                trigger.turns_after.map_or(Cell::Empty, |share| Cell::Count(share.total()))
+            },
+        ),
+        Heading("hits_after", "turns", "Hits since the last of them left").new(
+            |(_, (trigger, _))| match trigger.turns_after {
+                Some(share) if share.unknown > 0 => Cell::Unknown,
+                Some(share) => Cell::Count(share.hits),
+                None => Cell::Empty,
+            },
+        ),
+        Heading("last_hit_after_s", "s", "From the last of them leaving to the last hit")
+            .optional(0, |(_, (trigger, _))| trigger.last_hit_after_s),
     ])
 }
 

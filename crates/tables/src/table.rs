@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::digits::fixed;
 use crate::escape::escaped;
 use crate::hash::SourceFile;
-pub use column::Col;
+pub use column::{Col, Heading};
 
 /// One column.
 #[derive(Debug, Clone, PartialEq, Eq)]

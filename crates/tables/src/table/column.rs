@@ -1,20 +1,23 @@
 //! Columns that say how their cells come from what a row is about.
 //!
-//! A table is declared once: each column gives its name, its unit and its cell. Nothing is
-//! matched up by position.
+//! A table is declared once: each column gives its name, its unit, its meaning and its cell.
+//! Nothing is matched up by position.
 
 use std::borrow::{Borrow, Cow};
 
 use super::{Cell, Column, Row, Table};
 use crate::hash::SourceFile;
 
-/// A column of a table with a row per `T`: its name, its unit (empty for words and ratios)
-/// and how its cell comes from what the row is about.
+/// What stands above a column: its name, its unit (empty for words and ratios) and what its
+/// values are, in a sentence. How a column's declaration begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Heading(pub &'static str, pub &'static str, pub &'static str);
+
+/// A column of a table with a row per `T`: what stands above it, and how its cell comes from
+/// what the row is about.
 #[derive(Debug)]
 pub struct Col<T> {
-    name: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
+    heading: Heading,
     is_key: bool,
     of: Of<T>,
 }
@@ -45,61 +48,47 @@ impl<T> Clone for Col<T> {
 
 impl<T> Copy for Col<T> {}
 
-impl<T> Col<T> {
-    const fn with(name: &'static str, unit: &'static str, is_key: bool, of: Of<T>) -> Self {
-        Self { name, unit, meaning: "", is_key, of }
-    }
-
-    /// This column, with what its values are in a sentence.
-    pub const fn means(self, meaning: &'static str) -> Self {
-        Self { meaning, ..self }
-    }
-
+impl Heading {
     /// A finding of any kind.
-    pub const fn new(name: &'static str, unit: &'static str, of: fn(&T) -> Cell) -> Self {
-        Self::with(name, unit, false, Of::Cell(of))
+    pub const fn new<T>(self, of: fn(&T) -> Cell) -> Col<T> {
+        Col { heading: self, is_key: false, of: Of::Cell(of) }
     }
 
     /// What says which row this is.
-    pub const fn key(name: &'static str, unit: &'static str, of: fn(&T) -> Cell) -> Self {
-        Self::with(name, unit, true, Of::Cell(of))
+    pub const fn key<T>(self, of: fn(&T) -> Cell) -> Col<T> {
+        Col { heading: self, is_key: true, of: Of::Cell(of) }
     }
 
     /// A whole number.
-    pub const fn count(name: &'static str, unit: &'static str, of: fn(&T) -> u64) -> Self {
-        Self::with(name, unit, false, Of::Count(of))
+    pub const fn count<T>(self, of: fn(&T) -> u64) -> Col<T> {
+        Col { heading: self, is_key: false, of: Of::Count(of) }
     }
 
     /// A number that every row has.
-    pub const fn number(
-        name: &'static str,
-        unit: &'static str,
-        digits: usize,
-        of: fn(&T) -> f64,
-    ) -> Self {
-        Self::with(name, unit, false, Of::Number(of, digits))
+    pub const fn number<T>(self, digits: usize, of: fn(&T) -> f64) -> Col<T> {
+        Col { heading: self, is_key: false, of: Of::Number(of, digits) }
     }
 
     /// A number that may be unknown.
-    pub const fn known(
-        name: &'static str,
-        unit: &'static str,
-        digits: usize,
-        of: fn(&T) -> Option<f64>,
-    ) -> Self {
-        Self::with(name, unit, false, Of::Known(of, digits))
+    pub const fn known<T>(self, digits: usize, of: fn(&T) -> Option<f64>) -> Col<T> {
+        Col { heading: self, is_key: false, of: Of::Known(of, digits) }
     }
 
     /// A number that may not apply.
-    pub const fn optional(
-        name: &'static str,
-        unit: &'static str,
-        digits: usize,
-        of: fn(&T) -> Option<f64>,
-    ) -> Self {
-        Self::with(name, unit, false, Of::Optional(of, digits))
+    pub const fn optional<T>(self, digits: usize, of: fn(&T) -> Option<f64>) -> Col<T> {
+        Col { heading: self, is_key: false, of: Of::Optional(of, digits) }
     }
 
+    /// The heading of a column of findings.
+    pub const fn column(self) -> Column {
+        let Self(name, unit, meaning) = self;
+        let [name, unit, meaning] =
+            [Cow::Borrowed(name), Cow::Borrowed(unit), Cow::Borrowed(meaning)];
+        Column { name, unit, meaning, is_key: false }
+    }
+}
+
+impl<T> Col<T> {
     /// Its cell of a row.
     pub fn cell(&self, of: &T) -> Cell {
         match self.of {
@@ -112,9 +101,7 @@ impl<T> Col<T> {
     }
 
     fn heading(&self) -> Column {
-        let Self { name, unit, meaning, is_key, .. } = *self;
-        let [name, unit, meaning] = [name, unit, meaning].map(Cow::Borrowed);
-        Column { name, unit, meaning, is_key }
+        Column { is_key: self.is_key, ..self.heading.column() }
     }
 }
 
@@ -148,11 +135,11 @@ mod tests {
     #[test]
     fn a_cell_stands_under_the_column_that_it_is_declared_with() {
         let columns: &[Col<f64>] = &[
-            Col::key("x", "s", |x| Cell::Number(*x, 1)),
-            Col::number("square", "s2", 2, |x| x * x),
-            Col::known("root", "", 1, |x| (*x >= 0.0).then(|| x.sqrt())),
-            Col::optional("inverse", "1/s", 1, |x| (*x != 0.0).then(|| 1.0 / x)),
-            Col::count("whole", "s", |x| x.abs() as u64),
+            Heading("x", "s", "X").key(|x| Cell::Number(*x, 1)),
+            Heading("square", "s2", "Its square").number(2, |x| x * x),
+            Heading("root", "", "Its root").known(1, |x| (*x >= 0.0).then(|| x.sqrt())),
+            Heading("inverse", "1/s", "Its inverse").optional(1, |x| (*x != 0.0).then(|| 1.0 / x)),
+            Heading("whole", "s", "Its whole part").count(|x| x.abs() as u64),
         ];
         let table = Table::of("t", "T", columns, [4.0, 0.0, -1.5], |x| (x.to_string(), vec![]));
         let csv = "x,square,root,inverse,whole\n\
@@ -161,6 +148,8 @@ mod tests {
                    -1.5,2.25,unknown,-0.7,1\n";
         assert_eq!(table.to_csv(), csv);
         assert_eq!(table.rows[2].key, "-1.5");
-        assert_eq!(table.columns[..2], [Column::key("x", "s"), Column::new("square", "s2")]);
+        let said = |column: &Column| [&column.name, &column.unit, &column.meaning].map(Cow::clone);
+        assert_eq!(said(&table.columns[1]), ["square", "s2", "Its square"]);
+        assert_eq!([0, 1].map(|i| table.columns[i].is_key), [true, false]);
     }
 }
