@@ -82,12 +82,8 @@ fn columns() -> Vec<Col<Inspected>> {
             .key(|of| of.found(|run| Cell::text(&run.meta.cell))),
         Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
             .key(|of| of.found(|run| Cell::text(&run.meta.arm))),
-        Heading(
-            "rate_multiple",
-            "lambda_ref",
-            "Nominal arrival rate over the cell's lambda_ref; none for closed runs",
-        )
-        .key(|of| of.found(|run| Cell::optional(run.meta.rate.multiple, 2))),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|of| of.found(|run| Cell::optional(run.meta.rate.multiple, 2))),
         Heading("population", "sessions", "Sessions that a closed run keeps running")
             .key(|of| of.found(|run| run.meta.population.map_or(Cell::Empty, Cell::Count))),
         Heading("seed", "", "Seed of the run's plan")

@@ -80,12 +80,8 @@ pub const fn arm<T: AboutRun>() -> Col<T> {
 
 /// Its nominal arrival rate; none for a closed run.
 pub const fn rate_multiple<T: AboutRun>() -> Col<T> {
-    Heading(
-        "rate_multiple",
-        "lambda_ref",
-        "Nominal arrival rate over the cell's lambda_ref; none for closed runs",
-    )
-    .key(|of| Cell::optional(of.run().meta.rate.multiple, 2))
+    Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+        .key(|of| Cell::optional(of.run().meta.rate.multiple, 2))
 }
 
 /// The sessions that a closed run keeps running; none for others.

@@ -51,12 +51,8 @@ pub fn table(runs: &[ScoredRun]) -> Table {
             let hit = |r: &ScoredRun| r.measures.window.as_ref().and_then(|w| w.hits.value());
             of.runs.iter().filter(|run| hit(run) == Some(0.0)).count() as u64
         }),
-        Heading(
-            "seeds_lower_than_noburst",
-            "seeds",
-            "Seeds with a lower hit fraction than their NOBURST run",
-        )
-        .new(|of| of.signs.map_or(Cell::Empty, |(lower, _)| Cell::Count(lower))),
+        Heading("seeds_lower_than_noburst", "seeds", "Seeds that hit less than NOBURST")
+            .new(|of| of.signs.map_or(Cell::Empty, |(lower, _)| Cell::Count(lower))),
         Heading("seeds_compared", "seeds", "Seeds with a run of this arm and a NOBURST run")
             .new(|of| of.signs.map_or(Cell::Empty, |(_, compared)| Cell::Count(compared))),
         Heading("sign_test_p", "", "Probability of the one-sided sign test over these seeds")

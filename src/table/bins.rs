@@ -14,21 +14,14 @@ const COLLAPSED_BELOW: f64 = 0.2;
 const COLUMNS: &[Col<ScoredRun>] = &[
     Heading("state", "", "State under the paired test's rule; none where no rule applies")
         .new(state),
-    Heading(
-        "stuck",
-        "",
-        "Whether the follow-up hit fraction of the window is below the stuck threshold",
-    )
-    .new(|run| run.load.map_or(Cell::Empty, |_| Cell::yes_no(run.stuck))),
-    Heading(
-        "lowest_100s_hit",
-        "",
-        "Lowest hit fraction of a 100 s bin from the protocol's burst on",
-    )
-    .new(|run| {
-        let since = Span::new(run.burst_start_s, run.meta.duration_s);
-        super::of_stretches(&hits(run).within(since), Stretches::lowest, 3)
-    }),
+    Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+        .new(|run| run.load.map_or(Cell::Empty, |_| Cell::yes_no(run.stuck))),
+    Heading("lowest_100s_hit", "", "Lowest hit fraction of a 100 s bin from the burst on").new(
+        |run| {
+            let since = Span::new(run.burst_start_s, run.meta.duration_s);
+            super::of_stretches(&hits(run).within(since), Stretches::lowest, 3)
+        },
+    ),
     Heading("stays_below_02_from_s", "s", "From when on every 100 s bin hits below 0.2").new(
         |run| {
             let low = |bins: &Stretches| bins.below_to_the_end_from(COLLAPSED_BELOW);
@@ -41,12 +34,8 @@ const COLUMNS: &[Col<ScoredRun>] = &[
         .optional(0, |run| run.burst.and_then(|burst| burst.last_completed_s)),
     Heading("queue_peak_requests", "requests", "Longest engine queue from the burst on")
         .known(0, |run| run.queue_lengths.and_then(|queue| queue.most_after_burst)),
-    Heading(
-        "token_hit_fraction",
-        "",
-        "Share of the window's prompt tokens that were found in the cache",
-    )
-    .known(4, |run| run.window()?.token_hit_fraction),
+    Heading("token_hit_fraction", "", "Share of prompt tokens found in the cache")
+        .known(4, |run| run.window()?.token_hit_fraction),
     Heading("slowed_tool_calls", "calls", "Tool calls that were slowed").new(|run| {
         match run.treatment.has_plan {
             true => Cell::Count(run.treatment.slowed.map_or(0, |slowed| slowed.calls)),

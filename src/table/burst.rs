@@ -29,12 +29,8 @@ fn columns<'a>() -> Vec<Col<Around<'a>>> {
             .number(0, |(_, (burst, _))| burst.backlog_after),
         Heading("backlog_window_mean_sessions", "sessions", "Mean backlog over the window")
             .known(1, |of| Some(of.window()?.backlog_mean)),
-        Heading(
-            "first_bin_without_hits_s",
-            "s",
-            "Start of the first bin without a hit from the burst on",
-        )
-        .optional(0, |(_, (burst, _))| burst.no_hits_from_s),
+        Heading("first_bin_without_hits_s", "s", "First bin from the burst on without a hit")
+            .optional(0, |(_, (burst, _))| burst.no_hits_from_s),
         // A gate that never empties has no drain time; a run without a gate no gate.
         Heading("gate_drained_after_s", "s", "From the burst until the gate was empty").new(
             |(run, (burst, _))| match burst.gate_drained_after_s {
@@ -62,12 +58,8 @@ fn columns<'a>() -> Vec<Col<Around<'a>>> {
             .optional(0, |(_, (burst, _))| burst.first_low_s),
         Heading("good_from_s", "s", "Start of the first good bin of a run that ends well")
             .new(|(run, _)| good_from(run)),
-        Heading(
-            "hits_return_after_stop_s",
-            "s",
-            "From the stop of arrivals to the first bin that hits",
-        )
-        .new(|(run, _)| hits_return(run)),
+        Heading("hits_return_after_stop_s", "s", "From the stop to the first bin that hits")
+            .new(|(run, _)| hits_return(run)),
     ])
 }
 

@@ -49,26 +49,14 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
             .number(3, |of| of.turns_per_s),
         Heading("mean_prompt_tokens", "tokens", "Mean prompt of the turns served in the window")
             .known(0, |of| of.window()?.mean_prompt_tokens),
-        Heading(
-            "uncached_tokens_per_s",
-            "tokens/s",
-            "Prompt tokens computed per second of the window: the uncached token rate",
-        )
-        .number(0, |of| of.tokens_per_s),
+        Heading("uncached_tokens_per_s", "tokens/s", "Uncached token rate of the window")
+            .number(0, |of| of.tokens_per_s),
         Heading("completions_per_s", "sessions/s", "Sessions completed per second of the window")
             .known(4, |of| Some(of.window()?.completions_per_s)),
-        Heading(
-            "turns_based_sessions_per_s",
-            "sessions/s",
-            "All-miss session rate by turns: turns/s over a session's mean turns",
-        )
-        .number(4, |of| of.turns_per_s / of.means.mean_turns),
-        Heading(
-            "token_based_sessions_per_s",
-            "sessions/s",
-            "All-miss session rate by prompt tokens",
-        )
-        .number(4, |of| of.tokens_per_s / of.means.session_prompt_tokens()),
+        Heading("turns_based_sessions_per_s", "sessions/s", "All-miss rate by turns")
+            .number(4, |of| of.turns_per_s / of.means.mean_turns),
+        Heading("token_based_sessions_per_s", "sessions/s", "All-miss rate by prompt tokens")
+            .number(4, |of| of.tokens_per_s / of.means.session_prompt_tokens()),
         Heading("fixed_s", "s", "Fitted fixed cost of a turn that misses")
             .known(5, |of| of.fit.map(|fit| fit.fixed_s)),
         Heading("per_token_us", "us/token", "Fitted cost of a prompt token that misses")

@@ -13,20 +13,12 @@ type Loaded<'a> = (&'a ScoredRun, Load);
 /// The table, a row per run with a rate.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: Vec<Col<Loaded<'_>>> = with_identity(&[
-        Heading(
-            "sessions_held_at_gate",
-            "sessions",
-            "Sessions that waited at the gate or were paused by it",
-        )
-        .count(|(run, _)| run.measures.whole.sessions_held),
+        Heading("sessions_held_at_gate", "sessions", "Sessions held or paused by the gate")
+            .count(|(run, _)| run.measures.whole.sessions_held),
         Heading("gate_hold_mean_s", "s", "Mean time that these sessions were held")
             .optional(1, |(run, _)| run.measures.whole.held_mean_s),
-        Heading(
-            "gate_hold_session_hours",
-            "session-hours",
-            "All waits and pauses at the gate together",
-        )
-        .number(1, |(run, _)| run.measures.whole.held_session_hours),
+        Heading("gate_hold_session_hours", "session-hours", "Waits and pauses at the gate, summed")
+            .number(1, |(run, _)| run.measures.whole.held_session_hours),
         Heading("latency_median_s", "s", "Median latency of a turn, queue included")
             .known(2, |of| of.window()?.latency_median_s),
         Heading("latency_p90_s", "s", "90 % quantile of a turn's latency, queue included")
@@ -35,13 +27,9 @@ pub fn table(runs: &[ScoredRun]) -> Table {
             .count(|(run, _)| run.measures.whole.sessions_unfinished),
         Heading("sessions_failed", "sessions", "Sessions that failed")
             .count(|(run, _)| run.measures.whole.sessions_failed),
-        Heading(
-            "realized_arrivals_multiple",
-            "lambda_ref",
-            "Arrivals of the window over lambda_ref",
-        )
-        .known(3, |of| Some(of.window()?.base_arrivals_per_s / of.1.lambda_ref_per_s)),
-        Heading("completions_multiple", "lambda_ref", "Completions of the window over lambda_ref")
+        Heading("realized_arrivals_multiple", "lambda_ref", "Arrivals of the window")
+            .known(3, |of| Some(of.window()?.base_arrivals_per_s / of.1.lambda_ref_per_s)),
+        Heading("completions_multiple", "lambda_ref", "Completions of the window")
             .known(3, |of| Some(of.window()?.completions_per_s / of.1.lambda_ref_per_s)),
     ]);
     let title = "What clients paid: gate waits over the run, latency and rates over the window";

@@ -57,36 +57,26 @@ fn columns<'a>() -> Vec<Col<Closed<'a>>> {
         seed(),
         Heading("completions_per_s", "sessions/s", "Sessions completed per second of the window")
             .number(4, |of| of.window.completions_per_s),
-        Heading(
-            "turns_based_per_s",
-            "sessions/s",
-            "Completed turns per second over a session's mean number of turns",
-        )
-        .number(4, |of| of.window.turns_per_s / of.mean_turns),
+        Heading("turns_based_per_s", "sessions/s", "Completed turns over a session's mean turns")
+            .number(4, |of| of.window.turns_per_s / of.mean_turns),
         Heading("hit_fraction", "", "Share of the window's turns that hit")
             .known(3, |of| of.window()?.hits.value()),
         Heading("follow_up_hit_fraction", "", "Share of the window's follow-ups that hit")
             .known(3, |of| of.window()?.follow_up_hits.value()),
-        Heading(
-            "uncached_tokens_per_s",
-            "tokens/s",
-            "Prompt tokens computed per second of the window: the uncached token rate",
-        )
-        .known(0, |of| of.window()?.uncached_tokens_per_s),
+        Heading("uncached_tokens_per_s", "tokens/s", "Uncached token rate of the window")
+            .known(0, |of| of.window()?.uncached_tokens_per_s),
         Heading("early_hit_fraction", "", "Share of turns that hit over the window's first 300 s")
             .new(|of| of.hits_over(Span::new(of.window.span.start_s, of.late().start_s))),
         Heading("last_hit_fraction", "", "Share of turns that hit over the window's last 300 s")
             .new(|of| of.hits_over(of.window.span.last(LONG_BIN_S))),
-        Heading(
-            "late_completions_per_s",
-            "sessions/s",
-            "Sessions completed per second after the window's first 300 s",
-        )
-        .known(4, |of| {
-            let late = Some(of.late()).filter(|late| late.length_s() > 0.0);
-            let series = &of.run.measures.series;
-            late.map(|late| series.completions_per_s(late))
-        }),
+        Heading("late_completions_per_s", "sessions/s", "Completions after the first 300 s").known(
+            4,
+            |of| {
+                let late = Some(of.late()).filter(|late| late.length_s() > 0.0);
+                let series = &of.run.measures.series;
+                late.map(|late| series.completions_per_s(late))
+            },
+        ),
         Heading("least_100s_hit_fraction", "", "Lowest hit fraction of a 100 s bin")
             .new(|of| super::of_stretches(&of.bins(), Stretches::lowest, 3)),
         Heading("least_300s_hit_fraction", "", "Lowest hit fraction of a 300 s bin")

@@ -11,12 +11,8 @@ use super::{Col, Heading, Table};
 /// median among these is unknown.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: Vec<Col<(&ScoredRun, &Cohort)>> = with_identity(&[
-        Heading(
-            "cohort_sessions",
-            "sessions",
-            "Sessions that arrived within 1800 s of the burst's start",
-        )
-        .count(|(_, cohort)| cohort.sessions),
+        Heading("cohort_sessions", "sessions", "Arrivals within 1800 s of the burst's start")
+            .count(|(_, cohort)| cohort.sessions),
         Heading("median_duration_s", "s", "Median time from arrival to completion of these")
             .known(0, |(_, cohort)| cohort.median_duration_s),
         Heading("unfinished_fraction", "", "Share of these that did not complete")

@@ -69,22 +69,14 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
             "Intercept of half-hit crossing against pool over mean footprint",
         )
         .known(2, |of| of.fit().map(|fit| fit.intercept)),
-        Heading("slope", "", "Slope of half-hit crossing against pool over mean footprint")
+        Heading("slope", "", "Half-hit crossing against pool over mean footprint")
             .known(3, |of| of.fit().map(|fit| fit.slope)),
         Heading("intercept_standard_error_sessions", "sessions", "Standard error of the intercept")
             .known(2, |of| of.fit().and_then(|fit| fit.intercept_error)),
-        Heading(
-            "intercept_lower_95_sessions",
-            "sessions",
-            "Lower end of the intercept's 95 % interval",
-        )
-        .known(1, |of| of.interval().map(|i| i.0)),
-        Heading(
-            "intercept_upper_95_sessions",
-            "sessions",
-            "Upper end of the intercept's 95 % interval",
-        )
-        .known(1, |of| of.interval().map(|i| i.1)),
+        Heading("intercept_lower_95_sessions", "sessions", "Lower end of its 95 % interval")
+            .known(1, |of| of.interval().map(|i| i.0)),
+        Heading("intercept_upper_95_sessions", "sessions", "Upper end of its 95 % interval")
+            .known(1, |of| of.interval().map(|i| i.1)),
         Heading("cells", "cells", "Cells that the proportion was fitted to")
             .count(|of| of.points.len() as u64),
         Heading(

@@ -91,24 +91,16 @@ fn columns<'a>() -> Vec<Col<Curve<'a>>> {
             .number(4, |of| of.peak.1.turns_based_per_s),
         Heading("peak_completed_per_s", "sessions/s", "Peak session rate, by completed sessions")
             .number(4, |of| of.peak_completed_per_s()),
-        Heading("peak_ratio_turns", "lambda_ref", "Peak rate by turns over lambda_ref")
+        Heading("peak_ratio_turns", "lambda_ref", "Peak rate by turns")
             .known(2, |of| of.over_reference(of.peak.1.turns_based_per_s)),
-        Heading(
-            "peak_ratio_completed",
-            "lambda_ref",
-            "Peak rate by completed sessions over lambda_ref",
-        )
-        .known(2, |of| of.over_reference(of.peak_completed_per_s())),
+        Heading("peak_ratio_completed", "lambda_ref", "Peak rate by completed sessions")
+            .known(2, |of| of.over_reference(of.peak_completed_per_s())),
         Heading("cap_population", "sessions", "First population whose rate comes near the peak")
             .new(|of| of.cap().map_or(Cell::Unknown, Cell::Count)),
         Heading("largest_population", "sessions", "Largest population that was run")
             .count(|of| of.largest.0),
-        Heading(
-            "largest_over_peak_turns",
-            "",
-            "Rate at the largest population over the peak's, by turns",
-        )
-        .number(3, |of| of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s),
+        Heading("largest_over_peak_turns", "", "Rate at the largest population over the peak")
+            .number(3, |of| of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s),
         Heading("largest_over_lambda_ref", "", "Rate at the largest population over lambda_ref")
             .known(3, |of| of.over_reference(of.largest.1.turns_based_per_s)),
         Heading("plateau_from_sessions", "sessions", "First population with a rate near the peak")

@@ -160,12 +160,8 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
         Heading("arm_name", "", "CUT-A or CUT-B").key(|of| Cell::text(&of.arm.name)),
         rate_multiple(),
         seed(),
-        Heading(
-            "realized_after_cut_multiple",
-            "lambda_ref",
-            "Arrivals after the cut over lambda_ref",
-        )
-        .known(3, |of| of.multiple(of.realized_per_s)),
+        Heading("realized_after_cut_multiple", "lambda_ref", "Arrivals after the cut")
+            .known(3, |of| of.multiple(of.realized_per_s)),
         Heading("slope_per_s", "sessions/s", "Backlog slope over the test's window")
             .known(4, |of| of.series().backlog_slope_per_s(of.test.slope_window_s)),
         Heading(
@@ -176,12 +172,8 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
         .known(4, |of| of.model_slope(of.test.slope_window_s)),
         Heading("slope_naive_per_s", "sessions/s", "Arrivals less the uncut run's completions")
             .known(4, |of| of.naive_slope()),
-        Heading(
-            "slope_quasi_static_per_s",
-            "sessions/s",
-            "Arrivals less lambda_ref, the quasi-static reading",
-        )
-        .number(4, |of| of.realized_per_s - of.lambda_ref_per_s),
+        Heading("slope_quasi_static_per_s", "sessions/s", "The quasi-static reading")
+            .number(4, |of| of.realized_per_s - of.lambda_ref_per_s),
         Heading("closest", "", "The reading nearest to the measured slope").new(CutRun::closest),
         Heading("late_slope_per_s", "sessions/s", "Backlog slope over the evaluation window")
             .known(4, |of| of.series().backlog_slope_per_s(of.late())),
@@ -191,7 +183,7 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
             "Backlog slope over the evaluation window by model F",
         )
         .known(4, |of| of.model_slope(of.late())),
-        Heading("late_completions_multiple", "lambda_ref", "Late completions over lambda_ref")
+        Heading("late_completions_multiple", "lambda_ref", "Late completions")
             .known(3, |of| of.multiple(of.window()?.completions_per_s)),
         Heading(
             "late_completions_model_multiple",
@@ -217,18 +209,10 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
             "Completions before the cut over lambda_ref",
         )
         .known(3, |of| of.multiple(of.before_cut_per_s())),
-        Heading(
-            "uncut_completions_multiple",
-            "lambda_ref",
-            "Completions of the uncut run over lambda_ref",
-        )
-        .known(3, |of| of.multiple(of.uncut_per_s?)),
-        Heading(
-            "dip_pct",
-            "%",
-            "Fall of the backlog below its level before the cut, by 300 s bins",
-        )
-        .known(1, |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
+        Heading("uncut_completions_multiple", "lambda_ref", "Completions of the uncut run")
+            .known(3, |of| of.multiple(of.uncut_per_s?)),
+        Heading("dip_pct", "%", "Fall of the backlog below that before the cut, 300 s bins")
+            .known(1, |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
         Heading("dip_model_pct", "%", "The same fall by model F")
             .known(1, |of| of.dip(NEAR_S, |span| of.model_backlog(span))),
         Heading("dip_10s_pct", "%", "The same fall by 10 s bins")
@@ -266,20 +250,12 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
             "When the backlog would be down to n_b at the completions before the cut",
         )
         .new(|of| of.onset_at(Some(of.realized_per_s - of.before_cut_per_s()))),
-        Heading(
-            "onset_at_naive_rate_s",
-            "s",
-            "When the backlog would be down to n_b by the naive slope",
-        )
-        .new(|of| of.onset_at(of.naive_slope())),
+        Heading("onset_at_naive_rate_s", "s", "When the naive slope reaches n_b")
+            .new(|of| of.onset_at(of.naive_slope())),
         Heading("follow_up_hit_fraction", "", "Share of the window's follow-ups that hit")
             .known(3, |of| of.window()?.follow_up_hits.value()),
-        Heading(
-            "stuck",
-            "",
-            "Whether the follow-up hit fraction of the window is below the stuck threshold",
-        )
-        .new(|of| Cell::yes_no(of.run.stuck)),
+        Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+            .new(|of| Cell::yes_no(of.run.stuck)),
     ]
 }
 

@@ -22,12 +22,8 @@ pub fn table(verdict: &Verdict) -> Table {
             "Sessions held at the gate at the first alarm",
         )
         .optional(0, |(_, alarm)| alarm.and_then(|alarm| alarm.held_at_gate)),
-        Heading(
-            "lowest_60s_follow_up_hit",
-            "",
-            "Lowest follow-up hit fraction over 60 s in the first alarm",
-        )
-        .new(|(_, alarm)| alarm.map_or(Cell::Empty, |alarm| Cell::known(alarm.lowest, 3))),
+        Heading("lowest_60s_follow_up_hit", "", "Lowest follow-up hit fraction over 60 s")
+            .new(|(_, alarm)| alarm.map_or(Cell::Empty, |alarm| Cell::known(alarm.lowest, 3))),
         Heading("alarm_length_s", "s", "How long the first alarm lasted")
             .optional(0, |(_, alarm)| alarm.and_then(|alarm| Some(alarm.ends_s? - alarm.at_s))),
         Heading("above_08_again_after_s", "s", "Until hits are above 0.8 again")

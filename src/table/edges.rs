@@ -38,28 +38,20 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         Heading("runs", "", "Runs that the row counts").count(|of| of.runs.len() as u64),
         Heading("stable", "runs", "Runs that are stable")
             .count(|of| of.runs.iter().filter(|run| run.stable).count() as u64),
-        Heading("highest_stable_nominal", "lambda_ref", "Highest nominal rate with a stable run")
+        Heading("highest_stable_nominal", "lambda_ref", "Highest nominal rate of a stable run")
             .optional(2, |of| of.nominal().largest_stable),
-        Heading(
-            "lowest_unstable_nominal",
-            "lambda_ref",
-            "Lowest nominal rate with an unstable run",
-        )
-        .optional(2, |of| of.nominal().first_unstable),
-        Heading("highest_stable_realized", "lambda_ref", "Highest realized rate with a stable run")
+        Heading("lowest_unstable_nominal", "lambda_ref", "Lowest nominal rate of an unstable run")
+            .optional(2, |of| of.nominal().first_unstable),
+        Heading("highest_stable_realized", "lambda_ref", "Highest realized rate of a stable run")
             .optional(3, |of| of.realized().largest_stable),
         Heading(
             "lowest_unstable_realized",
             "lambda_ref",
-            "Lowest realized rate with an unstable run",
+            "Lowest realized rate of an unstable run",
         )
         .optional(3, |of| of.realized().first_unstable),
-        Heading(
-            "monotone_nominal",
-            "",
-            "Whether no stable run lies above an unstable one, by nominal rate",
-        )
-        .new(|of| Cell::yes_no(Some(of.nominal().monotone))),
+        Heading("monotone_nominal", "", "Whether no stable run lies above an unstable")
+            .new(|of| Cell::yes_no(Some(of.nominal().monotone))),
         Heading(
             "monotone_realized",
             "",

@@ -68,12 +68,8 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
             .known(4, |of| of.window()?.backlog_slope_per_s),
         Heading("outstanding_end_sessions", "sessions", "Outstanding at the end of the window")
             .known(0, |of| of.run.measures.last.map(|last| last.outstanding_end)),
-        Heading(
-            "stuck",
-            "",
-            "Whether the follow-up hit fraction of the window is below the stuck threshold",
-        )
-        .new(|of| Cell::yes_no(of.run.stuck)),
+        Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+            .new(|of| Cell::yes_no(of.run.stuck)),
         Heading("stable", "", "Whether the run is stable by the edge rule on the queue")
             .new(|of| is_stable(of.run).map_or(Cell::Empty, |s| Cell::yes_no(Some(s)))),
         Heading("final_queue_requests", "requests", "Engine queue at the end of the run")
@@ -86,14 +82,10 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
             .known(4, |of| of.run.measures.whole.hits.value()),
         Heading("early_hit_fraction", "", "Share of turns that hit over the window's first 300 s")
             .known(3, |of| of.early().value()),
-        Heading("window_arrivals_multiple", "lambda_ref", "Arrivals of the window over lambda_ref")
+        Heading("window_arrivals_multiple", "lambda_ref", "Arrivals of the window")
             .known(4, |of| Some(of.window()?.base_arrivals_per_s / of.load.lambda_ref_per_s)),
-        Heading(
-            "arrivals_above_nominal_sd",
-            "sd",
-            "Arrivals above the nominal number, in Poisson standard deviations",
-        )
-        .number(2, |of| of.arrivals_above_nominal_sd()),
+        Heading("arrivals_above_nominal_sd", "sd", "Arrivals above nominal, Poisson deviations")
+            .number(2, |of| of.arrivals_above_nominal_sd()),
         Heading("collapse", "", "NONE, COLLAPSED or RECOVERED").new(|of| {
             let life = of.run.from_empty.as_ref().map(|life| (life.onset_s, life.escape_s));
             life.map_or(Cell::Unknown, |life| match life {

@@ -174,26 +174,14 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
             .new(|seen: &Seen<'a>| seen.label.clone()),
         Heading("early_completions", "sessions", "Sessions completed in the test's blackout span")
             .new(|seen| seen.completed(seen.rule.test.blackout_s)),
-        Heading(
-            "early_completions_multiple",
-            "lambda_ref",
-            "Completions of the blackout span over lambda_ref",
-        )
-        .new(|seen| seen.multiple(seen.rule.test.blackout_s)),
+        Heading("early_completions_multiple", "lambda_ref", "Completions of the blackout")
+            .new(|seen| seen.multiple(seen.rule.test.blackout_s)),
         Heading("late_completions", "sessions", "Sessions completed in the test's lull span")
             .new(|seen| seen.completed(seen.rule.test.lull_s)),
-        Heading(
-            "late_completions_multiple",
-            "lambda_ref",
-            "Completions of the lull span over lambda_ref",
-        )
-        .new(|seen| seen.multiple(seen.rule.test.lull_s)),
-        Heading(
-            "end_completions_multiple",
-            "lambda_ref",
-            "Completions of the end span over lambda_ref",
-        )
-        .new(|seen| seen.multiple(END)),
+        Heading("late_completions_multiple", "lambda_ref", "Completions of the lull span")
+            .new(|seen| seen.multiple(seen.rule.test.lull_s)),
+        Heading("end_completions_multiple", "lambda_ref", "Completions of the end span")
+            .new(|seen| seen.multiple(END)),
         Heading("wave_s", "s", "When half of the burst had completed")
             .new(|seen| seen.of_burst(|from_burst| Cell::known(at_burst::wave_s(from_burst), 0))),
         Heading(
@@ -213,27 +201,16 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
             }),
         Heading("mean_prompt_tokens", "tokens", "Mean prompt of the turns served in the window")
             .known(0, |seen| seen.window()?.mean_prompt_tokens),
-        Heading(
-            "early_model_multiple",
-            "lambda_ref",
-            "Completions of the blackout span over lambda_ref by model F",
-        )
-        .new(|seen| {
-            seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.blackout_s))
-        }),
-        Heading(
-            "late_model_multiple",
-            "lambda_ref",
-            "Completions of the lull span over lambda_ref by model F",
-        )
-        .new(|seen| seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.lull_s))),
-        Heading(
-            "end_model_multiple",
-            "lambda_ref",
-            "Completions of the end span over lambda_ref by model F",
-        )
-        .new(|seen| seen.predicted(3, |model| seen.model_multiple(model, END))),
-        Heading("wave_model_s", "s", "When half of the burst had completed by model F")
+        Heading("early_model_multiple", "lambda_ref", "Completions of the blackout by model F")
+            .new(|seen| {
+                seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.blackout_s))
+            }),
+        Heading("late_model_multiple", "lambda_ref", "Completions of the lull by model F").new(
+            |seen| seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.lull_s)),
+        ),
+        Heading("end_model_multiple", "lambda_ref", "Completions of the end by model F")
+            .new(|seen| seen.predicted(3, |model| seen.model_multiple(model, END))),
+        Heading("wave_model_s", "s", "When half of the burst is done by model F")
             .new(|seen| seen.predicted(0, |_| seen.wave_model_s())),
         Heading(
             "wave_model_quartile_1_s",
@@ -241,18 +218,11 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
             "When a quarter of the burst had completed by model F",
         )
         .new(|seen| seen.predicted(0, |m| m.completed_by_s(QUARTILES[0], |i| seen.is_of_burst(i)))),
-        Heading(
-            "wave_model_quartile_3_s",
-            "s",
-            "When three quarters of the burst had completed by model F",
-        )
-        .new(|seen| seen.predicted(0, |m| m.completed_by_s(QUARTILES[1], |i| seen.is_of_burst(i)))),
-        Heading(
-            "wave_peak_model_multiple",
-            "lambda_ref",
-            "Greatest completion rate of a bin after the lull by model F",
-        )
-        .new(|seen| seen.predicted(2, |model| seen.model_wave_peak(model))),
+        Heading("wave_model_quartile_3_s", "s", "When three quarters are done by model F").new(
+            |seen| seen.predicted(0, |m| m.completed_by_s(QUARTILES[1], |i| seen.is_of_burst(i))),
+        ),
+        Heading("wave_peak_model_multiple", "lambda_ref", "The wave's peak by model F")
+            .new(|seen| seen.predicted(2, |model| seen.model_wave_peak(model))),
         Heading(
             "slope_model_per_s",
             "sessions/s",
@@ -261,12 +231,8 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
         .new(|seen| seen.predicted(4, |model| Some(seen.model_slope(model)))),
         Heading("mean_prompt_model_tokens", "tokens", "Mean prompt over the window by model F")
             .new(|seen| seen.predicted(0, |_| seen.prompt_model())),
-        Heading(
-            "slope_quasi_static_per_s",
-            "sessions/s",
-            "Arrivals less lambda_ref, the quasi-static reading",
-        )
-        .optional(4, |seen| seen.quasi_static),
+        Heading("slope_quasi_static_per_s", "sessions/s", "The quasi-static reading")
+            .optional(4, |seen| seen.quasi_static),
         Heading("wave_calibrated_s", "s", "Burst to wave by model F and the timing factor").new(
             |seen| {
                 let at_s = seen.calibrated_s().map(|elapsed| seen.run.burst_start_s + elapsed);

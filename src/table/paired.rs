@@ -39,12 +39,8 @@ pub fn table(verdicts: &[Verdict]) -> Table {
         Heading("seeds_met", "seeds", "Seeds that met all three conditions")
             .count(|of| of.rate.met),
         Heading("seeds_judged", "seeds", "Seeds that could be judged").count(|of| of.rate.judged),
-        Heading(
-            "decisive",
-            "",
-            "Whether the outcome counts: engine runs bound to a FILLED registration",
-        )
-        .new(|of| Cell::yes_no(Some(of.verdict.decisive))),
+        Heading("decisive", "", "Whether the outcome counts for the registration")
+            .new(|of| Cell::yes_no(Some(of.verdict.decisive))),
     ];
     let rates = verdicts.iter().flat_map(|v| v.rates.iter().map(move |rate| (v, rate)));
     let seeds = rates.flat_map(|(verdict, rate)| {

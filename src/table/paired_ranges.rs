@@ -35,12 +35,8 @@ fn columns<'a>() -> Vec<Col<Group<'a>>> {
             .key(|((cell, ..), _)| Cell::text(cell)),
         Heading("source", "", "What made the runs: engine or simulator")
             .key(|((_, source, ..), _)| Cell::text(*source)),
-        Heading(
-            "rate_multiple",
-            "lambda_ref",
-            "Nominal arrival rate over the cell's lambda_ref; none for closed runs",
-        )
-        .key(|((.., rate, _), _)| Cell::Number(multiple(*rate), 2)),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|((.., rate, _), _)| Cell::Number(multiple(*rate), 2)),
         Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
             .key(|((.., arm), _)| Cell::text(arm.word())),
         Heading("seeds", "", "How many seeds").new(|(_, runs)| {

@@ -44,12 +44,8 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         Heading("label", "", "The run's label under the rule").new(|trap: &Trap<'a>| {
             trap.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))
         }),
-        Heading(
-            "stuck",
-            "",
-            "Whether the follow-up hit fraction of the window is below the stuck threshold",
-        )
-        .new(|trap| trap.stuck.clone()),
+        Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+            .new(|trap| trap.stuck.clone()),
         Heading("trigger_gone", "", "Whether every session of the trigger had left")
             .new(|trap| trap.trigger_gone.clone()),
         Heading("onset_s", "s", "Start of the trap's first window")

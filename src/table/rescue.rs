@@ -98,12 +98,8 @@ fn columns<'a>() -> Vec<Col<Rescued<'a>>> {
             .count(|of| of.rescue.sessions_paused),
         Heading("held_most_sessions", "sessions", "Most sessions held at once")
             .number(0, |of| of.rescue.held_max),
-        Heading(
-            "backlog_most_after_sessions",
-            "sessions",
-            "Greatest backlog after the cap engaged",
-        )
-        .new(|of| of.after(|after| Cell::Number(after.backlog_max, 0))),
+        Heading("backlog_most_after_sessions", "sessions", "Greatest backlog after engaging")
+            .new(|of| of.after(|after| Cell::Number(after.backlog_max, 0))),
         Heading("delay_session_hours", "session-hours", "Session-hours held at the gate")
             .number(1, |of| of.rescue.held_session_hours),
         Heading(
@@ -112,18 +108,15 @@ fn columns<'a>() -> Vec<Col<Rescued<'a>>> {
             "Share of follow-ups that hit after the release",
         )
         .new(|of| of.after(|after| Cell::known(after.follow_up_hits.value(), 3))),
-        Heading(
-            "lowest_tile_after",
-            "",
-            "Lowest follow-up hit fraction of a tile after the release",
-        )
-        .new(|of| {
-            of.after(|after| {
-                let tiles = after.tiles.iter().map(|(_, share)| share.value());
-                let values: Option<Vec<f64>> = tiles.collect();
-                Cell::known(values.and_then(|v| v.into_iter().min_by(f64::total_cmp)), 3)
-            })
-        }),
+        Heading("lowest_tile_after", "", "Lowest follow-up hit fraction of a later tile").new(
+            |of| {
+                of.after(|after| {
+                    let tiles = after.tiles.iter().map(|(_, share)| share.value());
+                    let values: Option<Vec<f64>> = tiles.collect();
+                    Cell::known(values.and_then(|v| v.into_iter().min_by(f64::total_cmp)), 3)
+                })
+            },
+        ),
         Heading(
             "outstanding_mean_after_sessions",
             "sessions",
@@ -178,18 +171,10 @@ fn columns<'a>() -> Vec<Col<Rescued<'a>>> {
             "Highest follow-up hit fraction of a 300 s bin under the cap",
         )
         .new(|of| of.capped(|phase| Some(phase.long_bins()?[1]), 3)),
-        Heading(
-            "follow_up_hit_2700_3000",
-            "",
-            "Follow-up hit fraction from 2700 to 3000 s under the cap",
-        )
-        .new(|of| of.dip(DIP[0])),
-        Heading(
-            "follow_up_hit_3000_3300",
-            "",
-            "Follow-up hit fraction from 3000 to 3300 s under the cap",
-        )
-        .new(|of| of.dip(DIP[1])),
+        Heading("follow_up_hit_2700_3000", "", "Follow-up hit fraction, 2700 to 3000 s")
+            .new(|of| of.dip(DIP[0])),
+        Heading("follow_up_hit_3000_3300", "", "Follow-up hit fraction, 3000 to 3300 s")
+            .new(|of| of.dip(DIP[1])),
         Heading("outstanding_most_sessions", "sessions", "Most outstanding under the cap").new(
             |of| {
                 let most = |phase: &CappedPhase| Cell::known(phase.outstanding_most, 1);

@@ -26,12 +26,8 @@ const COLUMNS: &[Col<ScoredRun>] = &[
             false => Cell::Empty,
         }
     }),
-    Heading(
-        "stuck",
-        "",
-        "Whether the follow-up hit fraction of the window is below the stuck threshold",
-    )
-    .new(|run| run.load.map_or(Cell::Empty, |_| Cell::yes_no(run.stuck))),
+    Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+        .new(|run| run.load.map_or(Cell::Empty, |_| Cell::yes_no(run.stuck))),
     Heading("window_start_s", "s", "Start of the evaluation window")
         .number(0, |run| run.measures.window_span.start_s),
     Heading("window_end_s", "s", "End of the evaluation window")
@@ -40,43 +36,28 @@ const COLUMNS: &[Col<ScoredRun>] = &[
         .known(3, |run| run.window()?.hits.value()),
     Heading("follow_up_hit_fraction", "", "Share of the window's follow-ups that hit")
         .known(3, |run| run.window()?.follow_up_hits.value()),
-    Heading(
-        "uncached_tokens_per_s",
-        "tokens/s",
-        "Prompt tokens computed per second of the window: the uncached token rate",
-    )
-    .known(0, |run| run.window()?.uncached_tokens_per_s),
-    Heading(
-        "uncached_over_all_miss",
-        "",
-        "Uncached token rate over the cell's all-miss token rate",
-    )
-    .new(uncached_over_all_miss),
+    Heading("uncached_tokens_per_s", "tokens/s", "Uncached token rate of the window")
+        .known(0, |run| run.window()?.uncached_tokens_per_s),
+    Heading("uncached_over_all_miss", "", "Uncached token rate over the all-miss rate")
+        .new(uncached_over_all_miss),
     Heading("backlog_mean_sessions", "sessions", "Mean backlog over the window")
         .known(1, |run| Some(run.window()?.backlog_mean)),
     Heading("backlog_slope_per_s", "sessions/s", "Backlog slope over the window")
         .known(4, |run| run.window()?.backlog_slope_per_s),
-    Heading(
-        "slope_threshold_per_s",
-        "sessions/s",
-        "Backlog slope above which the rule calls a run trapped",
-    )
-    .new(|run| match run.measures.window {
-        Some(_) => Cell::optional(slope_threshold(run), 4),
-        None => Cell::Unknown,
-    }),
+    Heading("slope_threshold_per_s", "sessions/s", "The rule's line on the backlog slope").new(
+        |run| match run.measures.window {
+            Some(_) => Cell::optional(slope_threshold(run), 4),
+            None => Cell::Unknown,
+        },
+    ),
     Heading("outstanding_end_sessions", "sessions", "Outstanding at the end of the window")
         .known(0, |run| run.measures.last.map(|last| last.outstanding_end)),
     Heading("hit_fraction_end", "", "Share of turns that hit at the end of the window")
         .known(3, |run| run.measures.last.and_then(|last| last.hits.value())),
     Heading("completions_per_s", "sessions/s", "Sessions completed per second of the window")
         .known(4, |run| Some(run.window()?.completions_per_s)),
-    Heading(
-        "realized_base_arrivals_per_s",
-        "sessions/s",
-        "Arrivals of the base stream per second of the window",
-    )
-    .known(4, |run| Some(run.window()?.base_arrivals_per_s)),
+    Heading("realized_base_arrivals_per_s", "sessions/s", "Arrivals of the base stream")
+        .known(4, |run| Some(run.window()?.base_arrivals_per_s)),
     Heading("mean_prompt_tokens", "tokens", "Mean prompt of the turns served in the window")
         .known(0, |run| run.window()?.mean_prompt_tokens),
     Heading("gap_median_s", "s", "Median gap between the completions of a session's turns")
@@ -93,12 +74,8 @@ const COLUMNS: &[Col<ScoredRun>] = &[
         .known(2, |run| run.window()?.latency_median_s),
     Heading("latency_p90_s", "s", "90 % quantile of a turn's latency, queue included")
         .known(2, |run| run.window()?.latency_p90_s),
-    Heading(
-        "token_hit_fraction",
-        "",
-        "Share of the window's prompt tokens that were found in the cache",
-    )
-    .known(4, |run| run.window()?.token_hit_fraction),
+    Heading("token_hit_fraction", "", "Share of prompt tokens found in the cache")
+        .known(4, |run| run.window()?.token_hit_fraction),
     Heading("pool_occupancy", "", "Mean share of the pool that admitted requests hold")
         .known(4, |run| run.window()?.pool_occupancy),
     Heading("sessions_arrived", "sessions", "Sessions that arrived over the whole run")
@@ -107,34 +84,25 @@ const COLUMNS: &[Col<ScoredRun>] = &[
         .count(|run| run.measures.whole.sessions_completed),
     Heading("sessions_unfinished", "sessions", "Sessions not completed when the run ended")
         .count(|run| run.measures.whole.sessions_unfinished),
-    Heading(
-        "sessions_held_at_gate",
-        "sessions",
-        "Sessions that waited at the gate or were paused by it",
-    )
-    .count(|run| run.measures.whole.sessions_held),
+    Heading("sessions_held_at_gate", "sessions", "Sessions held or paused by the gate")
+        .count(|run| run.measures.whole.sessions_held),
     Heading("gate_hold_mean_s", "s", "Mean time that these sessions were held")
         .optional(1, |run| run.measures.whole.held_mean_s),
     // Without an arrival rate there is no burst to come after.
-    Heading(
-        "longest_queue_after_burst_requests",
-        "requests",
-        "Longest engine queue after the burst",
-    )
-    .new(|run| match run.meta.rate.lambda {
-        Some(_) => Cell::known(run.queue_lengths.and_then(|queue| queue.most_after_burst), 0),
-        None => Cell::Empty,
-    }),
+    Heading("longest_queue_after_burst_requests", "requests", "Longest queue after the burst").new(
+        |run| match run.meta.rate.lambda {
+            Some(_) => Cell::known(run.queue_lengths.and_then(|queue| queue.most_after_burst), 0),
+            None => Cell::Empty,
+        },
+    ),
     Heading("hits", "turns", "Turns of the run that hit")
         .new(|run| run.reuse.map_or(Cell::Unknown, |_| Cell::Count(run.measures.whole.hits.hits))),
     Heading("hits_not_exact", "turns", "Hits that computed more or less than their new tokens")
         .new(|run| run.reuse.map_or(Cell::Unknown, |reuse| Cell::Count(reuse.not_exact))),
-    Heading(
-        "hit_uncached_tokens_median",
-        "tokens",
-        "Median of the prompt tokens that a hit computed all the same",
-    )
-    .new(|run| run.reuse.map_or(Cell::Unknown, |reuse| Cell::optional(reuse.uncached_median, 1))),
+    Heading("hit_uncached_tokens_median", "tokens", "Median prompt tokens that a hit computed")
+        .new(|run| {
+            run.reuse.map_or(Cell::Unknown, |reuse| Cell::optional(reuse.uncached_median, 1))
+        }),
 ];
 
 /// The table of runs.

@@ -57,12 +57,8 @@ pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
             .key(|of| of.meta(|meta| Cell::text(&meta.arm))),
         Heading("population", "sessions", "Sessions that a closed run keeps running")
             .key(|of| of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))),
-        Heading(
-            "rate_multiple",
-            "lambda_ref",
-            "Nominal arrival rate over the cell's lambda_ref; none for closed runs",
-        )
-        .key(|of| of.meta(|meta| Cell::optional(meta.rate.multiple, 2))),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|of| of.meta(|meta| Cell::optional(meta.rate.multiple, 2))),
         Heading("seed", "", "Seed of the run's plan")
             .key(|of| of.meta(|meta| Cell::Count(meta.seed))),
         Heading("quantity", "", "What the value is of").key(|of| Cell::text(of.quantity)),

@@ -17,23 +17,17 @@ type Predicted<'a> = (&'a ScoredRun, Option<f64>);
 /// The table, a row per BURST run of the paired test.
 pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
     let columns: Vec<Col<Predicted<'_>>> = with_identity(&[
-        Heading(
-            "uncached_over_all_miss",
-            "",
-            "Uncached token rate over the cell's all-miss token rate",
-        )
-        .known(3, |(run, _)| token_rate_ratio(run)),
+        Heading("uncached_over_all_miss", "", "Uncached token rate over the all-miss rate")
+            .known(3, |(run, _)| token_rate_ratio(run)),
         Heading("rr_token_ratio", "", "Uncached over all-miss token rate by the round-robin layer")
             .known(3, |(_, ratio)| *ratio),
-        Heading(
-            "uncached_over_all_miss_minus_rr",
-            "",
-            "Measured ratio less the round-robin layer's",
-        )
-        .known(3, |(run, ratio)| {
-            let both = token_rate_ratio(run).zip(*ratio);
-            both.map(|(measured, ratio)| measured - ratio)
-        }),
+        Heading("uncached_over_all_miss_minus_rr", "", "Measured less round-robin ratio").known(
+            3,
+            |(run, ratio)| {
+                let both = token_rate_ratio(run).zip(*ratio);
+                both.map(|(measured, ratio)| measured - ratio)
+            },
+        ),
     ]);
     // The layer depends on cell and rate alone.
     let mut predicted: BTreeMap<(String, u64), Option<f64>> = BTreeMap::new();

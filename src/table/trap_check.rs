@@ -17,24 +17,16 @@ fn columns<'a>() -> Vec<Col<Checked<'a>>> {
             .key(|(_, check)| Cell::text(check.map_or("none", |check| check.calibration.words()))),
         Heading("speed_factor", "", "What the cell's costs are divided by")
             .optional(4, |(_, check)| Some(check.ok()?.speed)),
-        Heading(
-            "lambda_miss_per_s",
-            "sessions/s",
-            "Session rate sustained when every turn misses, by model F",
-        )
-        .optional(4, |(_, check)| Some(check.ok()?.lambda_miss_per_s)),
+        Heading("lambda_miss_per_s", "sessions/s", "All-miss session rate by model F")
+            .optional(4, |(_, check)| Some(check.ok()?.lambda_miss_per_s)),
         Heading("rho", "", "Load: arrivals over lambda_miss")
             .optional(3, |(_, check)| Some(check.ok()?.rho)),
         Heading("z", "", "Perron root of the trap")
             .new(|row| served(row, 6, |_, s| Some(s.trap.z))),
         Heading("mean_prompt_tokens", "tokens", "Mean prompt of the turns served in the window")
             .new(|row| served(row, 0, |w, _| w.mean_prompt_tokens)),
-        Heading(
-            "tilted_mix_prompt_tokens",
-            "tokens",
-            "Mean prompt over the tilted mix, by model F",
-        )
-        .new(|row| served(row, 0, |_, s| Some(s.prompt_tokens))),
+        Heading("tilted_mix_prompt_tokens", "tokens", "Mean prompt of the tilted mix (model F)")
+            .new(|row| served(row, 0, |_, s| Some(s.prompt_tokens))),
         Heading("prompt_ratio", "", "Mean prompt, measured over model F's")
             .new(|row| served(row, 3, |w, s| Some(w.mean_prompt_tokens? / s.prompt_tokens))),
         Heading("gap_slope", "s/s", "How fast the gap grows over the window")
@@ -66,12 +58,8 @@ fn columns<'a>() -> Vec<Col<Checked<'a>>> {
             .new(|row| served(row, 4, |_, s| Some(s.trap.alpha_per_s))),
         Heading("backlog_slope_over_alpha", "", "Backlog slope, measured over alpha")
             .new(|row| served(row, 3, |w, s| Some(w.backlog_slope_per_s? / s.trap.alpha_per_s))),
-        Heading(
-            "quasi_static_slope_per_s",
-            "sessions/s",
-            "Arrivals less lambda_miss: the reading that ignores the tilted mix",
-        )
-        .new(|row| served(row, 4, |_, s| Some(s.trap.lambda_per_s - s.trap.lambda_miss_per_s))),
+        Heading("quasi_static_slope_per_s", "sessions/s", "Arrivals less lambda_miss")
+            .new(|row| served(row, 4, |_, s| Some(s.trap.lambda_per_s - s.trap.lambda_miss_per_s))),
         Heading("quasi_static_over_alpha", "", "Quasi-static slope over alpha")
             .new(|row| served(row, 3, |_, s| Some(s.trap.quasi_static_excess()))),
         Heading("no_check_because", "", "Why there is no check").new(|row| match row.1 {

@@ -89,15 +89,11 @@ fn columns<'a>() -> Vec<Col<Group<'a>>> {
         Heading("calibration", "", "Which costs: the cell's, or the cell's at the run's own speed")
             .key(|of| Cell::text(of.key[4])),
         Heading("runs", "", "Runs that the row counts").count(|of| of.runs.len() as u64),
-        Heading(
-            "prompt_within_3pct",
-            "runs",
-            "Runs whose mean prompt is within 3 % of the tilted mix",
-        )
-        .count(|of| {
-            let errors = of.prompt_errors();
-            errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64
-        }),
+        Heading("prompt_within_3pct", "runs", "Runs with a prompt within 3 % of the model's")
+            .count(|of| {
+                let errors = of.prompt_errors();
+                errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64
+            }),
         Heading("prompt_error_least_pct", "%", "Least error of the tilted mix's mean prompt")
             .known(1, |of| Some(100.0 * least(&of.prompt_errors())?)),
         Heading("prompt_error_most_pct", "%", "Greatest error of the tilted mix's mean prompt")
@@ -144,12 +140,8 @@ fn columns<'a>() -> Vec<Col<Group<'a>>> {
             .known(3, |of| least(&of.backlog_over_alpha())),
         Heading("backlog_over_alpha_most", "", "Greatest backlog slope over alpha")
             .known(3, |of| most(&of.backlog_over_alpha())),
-        Heading(
-            "backlog_over_quasi_static_mean",
-            "",
-            "Mean backlog slope over the quasi-static one",
-        )
-        .known(3, |of| stats::mean(&of.backlog_over_quasi_static())),
+        Heading("backlog_over_quasi_static_mean", "", "Mean slope over the quasi-static one")
+            .known(3, |of| stats::mean(&of.backlog_over_quasi_static())),
         Heading("quasi_static_over_alpha_least", "", "Least quasi-static slope over alpha")
             .known(3, |of| least(&of.quasi_static_over_alpha())),
         Heading("quasi_static_over_alpha_most", "", "Greatest quasi-static slope over alpha")

@@ -13,12 +13,8 @@ type Triggered<'a> = (&'a VerdictRun, (&'a TriggerMeasures, f64));
 
 fn columns<'a>() -> Vec<Col<Triggered<'a>>> {
     with_identity(&[
-        Heading(
-            "stuck",
-            "",
-            "Whether the follow-up hit fraction of the window is below the stuck threshold",
-        )
-        .new(|(run, (_, below))| stuck(&run.measures, *below)),
+        Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+            .new(|(run, (_, below))| stuck(&run.measures, *below)),
         Heading("trigger_sessions", "sessions", "Sessions of the trigger")
             .count(|(_, (trigger, _))| trigger.sessions),
         Heading("trigger_gone", "", "Whether every session of the trigger had left")

@@ -66,12 +66,8 @@ impl<'a> Judged<'a> {
     /// What the clause needs: which side, the least and the greatest value; held or not.
     pub fn needs() -> [Col<Self>; 3] {
         [
-            Heading(
-                "needs",
-                "",
-                "How the clause compares: above, at least, below, at most or within",
-            )
-            .new(|of| of.clause(|clause| Cell::text(clause.needs.sides().0))),
+            Heading("needs", "", "How it compares: above, at least, below, at most, within")
+                .new(|of| of.clause(|clause| Cell::text(clause.needs.sides().0))),
             Heading("needs_least", "see unit", "The clause's lower bound")
                 .new(|of| of.clause(|clause| Cell::optional(clause.needs.sides().1, 4))),
             Heading("needs_most", "see unit", "The clause's upper bound")
@@ -166,12 +162,8 @@ impl<'a> Outcome<'a> {
         [
             Heading("verdict", "", "The outcome in a word").new(|of| Cell::text(of.word)),
             Heading("because", "", "Why, in a sentence").new(|of| Cell::text(of.because)),
-            Heading(
-                "decisive",
-                "",
-                "Whether the outcome counts: engine runs bound to a FILLED registration",
-            )
-            .new(|of| Cell::yes_no(Some(of.verdict.not_decisive_because.is_none()))),
+            Heading("decisive", "", "Whether the outcome counts for the registration")
+                .new(|of| Cell::yes_no(Some(of.verdict.not_decisive_because.is_none()))),
             Heading("not_decisive_because", "", "Why the outcome does not count")
                 .new(|of| of.verdict.not_decisive_because.as_ref().map_or(Cell::Empty, Cell::text)),
         ]

@@ -57,7 +57,7 @@ pub fn rates(answer: &Answer) -> Table {
         }),
         Heading("verdict_before", "", "The rate's outcome by what judges")
             .new(|(rate, _)| verdict(before(rate))),
-        Heading("seeds_met_before", "seeds", "Seeds that met the conditions by what judges")
+        Heading("seeds_met_before", "seeds", "Seeds that met all conditions by what judges")
             .new(|(rate, _)| met(before(rate))),
         Heading("seeds_judged_before", "seeds", "Seeds judged by what judges")
             .new(|(rate, _)| judged(before(rate))),
@@ -71,12 +71,8 @@ pub fn rates(answer: &Answer) -> Table {
         .new(|(rate, _)| met(after(rate))),
         Heading("seeds_judged_what_if", "seeds", "Seeds judged by the rule asked for")
             .new(|(rate, _)| judged(after(rate))),
-        Heading(
-            "decisive",
-            "",
-            "Whether the outcome counts: engine runs bound to a FILLED registration",
-        )
-        .new(|_| Cell::text("no")),
+        Heading("decisive", "", "Whether the outcome counts for the registration")
+            .new(|_| Cell::text("no")),
     ];
     let words = answer.asked.words();
     let title = format!("What if {words}: the paired test, before and after");

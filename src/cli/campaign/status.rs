@@ -20,12 +20,8 @@ pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
             .key(|job| Cell::text(&job.planned.test.cell)),
         Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
             .key(|job| Cell::text(job.planned.arm.name())),
-        Heading(
-            "rate_multiple",
-            "lambda_ref",
-            "Nominal arrival rate over the cell's lambda_ref; none for closed runs",
-        )
-        .key(|job| Cell::optional(job.planned.multiple, 2)),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|job| Cell::optional(job.planned.multiple, 2)),
         Heading("seed", "", "Seed of the run's plan").key(|job| Cell::Count(job.planned.seed)),
         Heading("place", "", "Where the paper speaks of it")
             .key(|job| Cell::text(&job.planned.test.place)),

@@ -77,7 +77,7 @@ pub fn burst(
             "Probability that the population reaches the onset before the good state",
         )
         .new(|of| significant(of.basin.committor(of.burst), 3)),
-        Heading("stuck", "probability", "Probability that the run is stuck at the end")
+        Heading("stuck", "probability", "That the run is stuck at the end")
             .new(|of| significant(of.basin.stuck_probability(of.burst, of.horizon_s), 3)),
     ];
     let rows = bursts
