@@ -12,10 +12,10 @@ use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
 use crate::name::PlainName;
 use crate::nearest;
+use crate::rule::stability::Stability;
 use crate::run::Run;
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
-use crate::setup::registration::test::Stability;
 use crate::setup::{Configs, Registration};
 
 use super::output;

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::law::{TrapCheck, trap_checks};
+use crate::rule::paired::PairedTest;
 use crate::rule::state::{Load, RunState, judge};
 use crate::run::{Meta, Problem};
-use crate::setup::registration::{PUBLISHED_RULE, Test};
+use crate::setup::registration::PUBLISHED_RULE;
 use crate::setup::{Configs, RegistrationFile};
 
 use super::Measured;
@@ -162,7 +163,7 @@ impl Scoring {
         for (name, cell) in judged {
             let file = configs.registrations.get(name).cloned();
             let file = if name == PUBLISHED_RULE { published(cell) } else { file };
-            judges.extend(file.filter(|file| file.registration.test == Test::Paired));
+            judges.extend(file.filter(|file| PairedTest::of(&file.registration.test).is_some()));
         }
         judges.dedup_by(|a, b| a.sha256 == b.sha256 && !a.is_published());
         let measured = self.judged();

@@ -5,8 +5,6 @@
 //! costs no reading. They depend on the run's files and on `configs/`, on nothing else, and
 //! can be made anywhere and kept ([`super::store`]).
 
-pub mod extra;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -27,14 +25,13 @@ use crate::measure::stretches::Stretches;
 use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
-use crate::rule::persistence::{self, TrapLife};
+use crate::rule::persistence::{self, PersistenceTest, TrapLife};
+use crate::rule::registered::{Candidate, Measurable, Role};
+use crate::rule::test::TestMeasures;
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
-use crate::setup::registration::after::PersistenceTest;
 use crate::setup::{Configs, Protocol, RegistrationFile, Span};
 
 use super::score::Unreadable;
-use super::verdict::{Role, role};
-use extra::Extra;
 
 /// What was measured on one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,8 +80,8 @@ pub struct RunStatistics {
     pub planned: Vec<PlannedSession>,
     /// When the protocol's burst starts, s, whether the run has one or not.
     pub burst_start_s: f64,
-    /// What registered tests ask of it beyond that, by the registration's hash.
-    pub extras: BTreeMap<String, Extra>,
+    /// What registered tests measure on it beyond that, by the registration's hash.
+    pub for_tests: BTreeMap<String, TestMeasures>,
 }
 
 /// Whether an arm is judged by the paired test's rule.
@@ -109,18 +106,16 @@ impl RunStatistics {
         let measures = measure(&run, protocol);
         let open = is_open_arm(&run.meta.arm);
         let treatment = treatment(&run);
-        let extras = configs
-            .registrations
-            .values()
-            .chain(also)
-            .filter_map(|file| {
-                let asked = &file.registration;
-                let role = role(&asked.test, &run.meta, &treatment, asked, protocol);
-                let extra = (role != Role::None)
-                    .then(|| extra::extra(&run, &measures, asked, protocol, &treatment, role))?;
-                (extra != Extra::None).then(|| (file.sha256.clone(), extra))
-            })
-            .collect();
+        let candidate = Candidate { meta: &run.meta, treatment: &treatment, protocol };
+        let for_test = |file: &RegistrationFile| {
+            let registration = &file.registration;
+            let role = registration.role(&candidate);
+            let (run, measures, treatment) = (&run, &measures, &treatment);
+            let on = Measurable { run, measures, treatment, protocol, registration, role };
+            let found = (role != Role::None).then(|| registration.test.measure(&on)).flatten()?;
+            Some((file.sha256.clone(), found))
+        };
+        let for_tests = configs.registrations.values().chain(also).filter_map(for_test).collect();
         let cache_off = !run.meta.prefix_caching;
         let rated = measures.window.as_ref().filter(|_| run.meta.rate.lambda.is_some());
         Ok(Self {
@@ -156,7 +151,7 @@ impl RunStatistics {
             notes: run.notes,
             measures,
             treatment,
-            extras,
+            for_tests,
         })
     }
 }

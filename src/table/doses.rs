@@ -3,8 +3,7 @@
 
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::endpoint::Endpoint;
-use crate::setup::registration::Test;
-use crate::setup::registration::test::{EndpointTest, Expected, ExpectedDose};
+use crate::rule::endpoints::{EndpointTest, Expected, ExpectedDose};
 
 use super::{Cell, Col, Table};
 
@@ -44,10 +43,8 @@ pub fn table(verdicts: &[Verdict]) -> Table {
         Col::new("good", "runs", |of| of.ended(Endpoint::Good)),
         Col::new("stuck", "runs", |of| of.ended(Endpoint::Stuck)),
     ];
-    let tests = verdicts.iter().filter_map(|verdict| {
-        let Test::Endpoints(test) = &verdict.registration.registration.test else { return None };
-        Some((verdict, test))
-    });
+    let tests =
+        verdicts.iter().filter_map(|verdict| Some((verdict, EndpointTest::of(verdict.test())?)));
     let rows = tests.flat_map(|(verdict, test)| {
         test.doses.iter().map(move |dose| {
             let is_of_dose = |run: &&VerdictRun| run.treatment.is(test.dose, dose.dose);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
-use crate::rule::stability::{Edge, FromEmptyRun, nominal_edge, realized_edge};
+use crate::rule::edge::{Edge, FromEmptyRun, nominal_edge, realized_edge};
 use crate::run::SourceFile;
 
 use super::from_empty::is_stable;

@@ -4,10 +4,9 @@ use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
 use crate::measure::share::Share;
 use crate::measure::stretches::Stretches;
-use crate::rule::stability;
+use crate::rule::stability::{self, Stability};
 use crate::rule::state::Load;
 use crate::setup::Span;
-use crate::setup::registration::test::Stability;
 
 use super::about_run::{AboutRun, cell, rate_multiple, run, seed, source};
 use super::{Cell, Col, Table};

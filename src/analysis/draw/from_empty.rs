@@ -7,9 +7,8 @@ use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoi
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
 use crate::model::Theory;
-use crate::rule::stability;
+use crate::rule::stability::{self, Stability};
 use crate::run::Source;
-use crate::setup::registration::test::Stability;
 
 use super::{origin, per_point};
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::layout::Layout;
-use super::registration::{RegistrationFile, Status, Test};
-use super::yaml::ConfigError;
-use super::{Cell, Protocol, Workload};
 use crate::hash::sha256_hex;
-use crate::name::PlainName;
 use crate::nearest::unknown;
+use crate::rule::paired::PairedTest;
+use crate::rule::registration::{RegistrationFile, Status};
+use crate::setup::yaml::check_name;
+use crate::setup::{Cell, ConfigError, Layout, Protocol, Workload};
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +64,7 @@ impl Configs {
     /// The registrations of the paired test that a cell has, in order of name.
     pub fn paired_of_cell<'a>(&'a self, cell: &str) -> impl Iterator<Item = &'a RegistrationFile> {
         self.registrations.values().filter(move |file| {
-            file.registration.cell == cell && file.registration.test == Test::Paired
+            file.registration.cell == cell && PairedTest::of(&file.registration.test).is_some()
         })
     }
 
@@ -154,15 +153,4 @@ impl Folder<'_> {
         }
         Ok(found)
     }
-}
-
-/// Checks the name that a file states: a plain one, and the file's stem.
-pub fn check_name(path: &Path, name: &str) -> Result<(), ConfigError> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if name != stem {
-        let message = format!("name: expected {stem}, the file's stem, found {name}");
-        return Err(ConfigError::new(path, message));
-    }
-    PlainName::new(name).map_err(|e| ConfigError::new(path, format!("name: {e}")))?;
-    Ok(())
 }
