@@ -70,7 +70,7 @@ impl Maker<'_> {
             TableKind::ModelCrossings => self.theory.predicted(Prediction::Crossings)?,
             TableKind::ModelExtras => self.theory.extras()?,
             TableKind::SimAgainstEngine => {
-                let replay = replay_runs(runs, configs, self.of.registration.as_ref());
+                let replay = replay_runs(runs, configs);
                 table::sim_against_engine::table(replay.as_ref())
             }
             TableKind::PairedRanges => table::paired_ranges::table(runs),

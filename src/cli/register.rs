@@ -12,7 +12,6 @@ use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
 use crate::name::PlainName;
 use crate::nearest;
-use crate::rule::stability::Stability;
 use crate::run::Run;
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
@@ -125,7 +124,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
         .iter()
         .map(|dir| Ok(crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?))
         .collect::<anyhow::Result<Vec<Run>>>()?;
-    let gathered = gather(name, &runs, protocol, workload, &Stability::default());
+    let gathered = gather(name, &runs, protocol, workload, &configs.from_empty_rules(name).0);
     for why in &gathered.set_aside {
         eprintln!("not used: {why}");
     }

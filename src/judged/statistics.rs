@@ -25,7 +25,7 @@ use crate::measure::stretches::Stretches;
 use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
-use crate::rule::persistence::{self, PersistenceTest, TrapLife};
+use crate::rule::persistence::{self, TrapLife};
 use crate::rule::registered::{Candidate, Measurable, Role};
 use crate::rule::test::TestMeasures;
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
@@ -133,7 +133,11 @@ impl RunStatistics {
             reuse: reuse(&run, workload.tool_output_tokens + 1),
             degraded: (run.meta.arm == "closed").then(|| degraded(&run, protocol)).flatten(),
             cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
-            from_empty: (run.meta.arm == "e0b").then(|| from_empty_life(&run)),
+            from_empty: (run.meta.arm == "e0b").then(|| {
+                let (_, rule) = configs.from_empty_rules(&run.meta.cell);
+                let hits = rolling::follow_up_hits(&run, 0.0, rule.window_s, rule.step_s);
+                persistence::life(&hits, &rule)
+            }),
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
@@ -165,12 +169,6 @@ fn degraded(run: &Run, protocol: &Protocol) -> Option<Span> {
     let (width_s, from_s, below) = DEGRADED;
     let span = Span::new(from_s, protocol.closed.window().end_s);
     Stretches::binned(run, width_s, |_| true).within(span).span_below(below)
-}
-
-/// The life of a trap in a run from empty, which has no trigger but its own start.
-fn from_empty_life(run: &Run) -> TrapLife {
-    let rule = PersistenceTest::default();
-    persistence::life(&rolling::follow_up_hits(run, 0.0, rule.window_s, rule.step_s), &rule)
 }
 
 fn no_cell(run: Run, configs: &Configs) -> Unreadable {

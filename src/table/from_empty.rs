@@ -4,7 +4,6 @@ use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
 use crate::measure::share::Share;
 use crate::measure::stretches::Stretches;
-use crate::rule::stability::{self, Stability};
 use crate::rule::state::Load;
 use crate::setup::Span;
 
@@ -62,13 +61,11 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
             of.run.measures.last.map(|last| last.outstanding_end)
         }),
         Col::new("stuck", "", |of| Cell::yes_no(of.run.stuck)),
-        Col::new("stable", "", |of| {
-            is_stable(of.run).map_or(Cell::Empty, |s| Cell::yes_no(Some(s)))
-        }),
+        Col::new("stable", "", |of| of.run.stable().map_or(Cell::Empty, |s| Cell::yes_no(Some(s)))),
         Col::known("final_queue_requests", "requests", 1, |of| {
             of.run.queue.map(|queue| queue.final_mean)
         }),
-        Col::number("final_queue_below", "requests", 0, |_| Stability::default().final_queue_below),
+        Col::number("final_queue_below", "requests", 0, |of| of.run.stability.final_queue_below),
         Col::known("queue_rise_requests", "requests", 1, |of| {
             of.run.queue.and_then(|queue| queue.rise)
         }),
@@ -105,11 +102,6 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         &columns(),
         rows,
     )
-}
-
-/// Whether the edge rule calls a run stable; `None` where it cannot tell.
-pub(super) fn is_stable(run: &ScoredRun) -> Option<bool> {
-    stability::is_stable(run.queue.as_ref(), &Stability::default())
 }
 
 /// Completions of a stuck run over its window, in lambda_ref.

@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use crate::hash::sha256_hex;
 use crate::nearest::unknown;
+use crate::rule::edge::EdgeTest;
 use crate::rule::paired::PairedTest;
-use crate::rule::registration::{RegistrationFile, Status};
+use crate::rule::persistence::PersistenceTest;
+use crate::rule::registration::{RegistrationFile, Status, Test};
+use crate::rule::replicate::ReplicateTest;
+use crate::rule::stability::Stability;
 use crate::setup::yaml::check_name;
 use crate::setup::{Cell, ConfigError, Layout, Protocol, Workload};
 
@@ -86,6 +90,28 @@ impl Configs {
             (_, Some(filled), None) if fit.iter().all(|file| states(file)) => Ok(Some(filled)),
             _ => Err(fit),
         }
+    }
+
+    /// When a cell's run from empty is stable, and when its trap starts and ends: as its
+    /// registered tests of either say, where they agree; else as published.
+    pub fn from_empty_rules(&self, cell: &str) -> (Stability, PersistenceTest) {
+        let stability = |test: &Test| {
+            let edge = EdgeTest::of(test).map(|test| test.stability);
+            edge.or_else(|| Some(ReplicateTest::of(test)?.stability))
+        };
+        let persistence = |test: &Test| PersistenceTest::of(test).copied();
+        (
+            self.agreed(cell, stability).unwrap_or_default(),
+            self.agreed(cell, persistence).unwrap_or_default(),
+        )
+    }
+
+    /// What the tests of a cell's registrations say of something, if they all say the same.
+    fn agreed<T: PartialEq>(&self, cell: &str, of: impl Fn(&Test) -> Option<T>) -> Option<T> {
+        let own = self.registrations.values().filter(|file| file.registration.is_about(cell));
+        let mut said = own.filter_map(|file| of(&file.registration.test));
+        let first = said.next()?;
+        said.all(|other| other == first).then_some(first)
     }
 
     /// The registration whose bytes have this hash.
