@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::Verdict;
 use crate::law::interval::{clopper_pearson, upper_bound};
-use crate::rule::persistence::life;
+use crate::rule::persistence::{PersistenceTest, life};
+use crate::rule::test::TestMeasures;
 use crate::run::SourceFile;
-use crate::setup::registration::Test;
 
 use super::{Cell, Col, Heading, Table};
 
@@ -67,9 +66,9 @@ pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
     let mut sources = Vec::new();
     let mut origins = BTreeSet::new();
     for verdict in verdicts {
-        let Test::Persistence(rule) = &verdict.registration.registration.test else { continue };
+        let Some(rule) = PersistenceTest::of(verdict.test()) else { continue };
         for run in verdict.subjects() {
-            let Extra::Rolling(windows) = &run.extra else { continue };
+            let Some(TestMeasures::Persistence(windows)) = &run.for_test else { continue };
             // A pull's folders are its own; its runs have a name in the campaign.
             let own = run.dir.display().to_string();
             let named = Path::new(names.get(&own).unwrap_or(&own));

@@ -7,7 +7,7 @@ use crate::judged::ScoredRun;
 use crate::measure::burst::BurstMeasures;
 use crate::measure::stretches::Stretches;
 use crate::rule::Arm;
-use crate::setup::{PairedThresholds, Span};
+use crate::setup::Span;
 
 use super::about_run::{AboutRun, with_identity};
 use super::measured_curve::MeasuredCurve;
@@ -93,7 +93,7 @@ fn quasi_static_drain_s(run: &ScoredRun, curves: &Curves<'_>) -> Option<f64> {
 
 /// Start of the first bin after the burst above 0.8, of a run whose end is above it too.
 fn good_from(run: &ScoredRun) -> Cell {
-    let good_above = PairedThresholds::default().recovered_hit_above;
+    let good_above = run.rule.recovered_hit_above;
     let ends_good = run.measures.last.and_then(|last| last.hits.is_above(good_above));
     let after = Stretches::of(&run.measures.series.hits)
         .within(Span::new(run.burst_start_s, run.meta.duration_s));

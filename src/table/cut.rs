@@ -8,7 +8,7 @@ use crate::measure::bins::Series;
 use crate::model::curve::EntryModel;
 use crate::model::fluid::plan::PlanRun;
 use crate::rule::Arm;
-use crate::setup::registration::trap::{CutArm, CutTest};
+use crate::rule::cut::{CutArm, CutTest};
 use crate::setup::{Configs, Span};
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};

@@ -1,8 +1,8 @@
 //! The first alarm of the detector on hits in each run of the mechanism checks (App. E.5).
 
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::alarm::Alarm;
+use crate::rule::test::TestMeasures;
 
 use super::about_run::with_identity;
 use super::{Cell, Col, Heading, Table};
@@ -30,8 +30,8 @@ pub fn table(verdict: &Verdict) -> Table {
             .optional(0, |(_, alarm)| alarm.and_then(|alarm| Some(alarm.back_s? - alarm.at_s))),
     ]);
     let title = "The detector's first alarm after the burst, over rolling windows of 60 s";
-    let rows = verdict.subjects().filter_map(|run| match &run.extra {
-        Extra::Mechanism { first_alarm, .. } => Some((run, first_alarm.as_ref())),
+    let rows = verdict.subjects().filter_map(|run| match &run.for_test {
+        Some(TestMeasures::Mechanism(found)) => Some((run, found.first_alarm.as_ref())),
         _ => None,
     });
     super::about_run::table("detector", title, &columns, rows)

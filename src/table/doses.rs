@@ -3,8 +3,7 @@
 
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::endpoint::Endpoint;
-use crate::setup::registration::Test;
-use crate::setup::registration::test::{EndpointTest, Expected, ExpectedDose};
+use crate::rule::endpoints::{EndpointTest, Expected, ExpectedDose};
 
 use super::{Cell, Col, Heading, Table};
 
@@ -47,10 +46,8 @@ pub fn table(verdicts: &[Verdict]) -> Table {
         Heading("good", "runs", "Runs that ended well").new(|of| of.ended(Endpoint::Good)),
         Heading("stuck", "runs", "Runs that are stuck").new(|of| of.ended(Endpoint::Stuck)),
     ];
-    let tests = verdicts.iter().filter_map(|verdict| {
-        let Test::Endpoints(test) = &verdict.registration.registration.test else { return None };
-        Some((verdict, test))
-    });
+    let tests =
+        verdicts.iter().filter_map(|verdict| Some((verdict, EndpointTest::of(verdict.test())?)));
     let rows = tests.flat_map(|(verdict, test)| {
         test.doses.iter().map(move |dose| {
             let is_of_dose = |run: &&VerdictRun| run.treatment.is(test.dose, dose.dose);

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
-use crate::rule::stability::{Edge, FromEmptyRun, nominal_edge, realized_edge};
+use crate::rule::edge::{Edge, FromEmptyRun, nominal_edge, realized_edge};
 use crate::run::SourceFile;
 
-use super::from_empty::is_stable;
 use super::{Cell, Col, Heading, Table};
 
 /// The runs of a cell from one source.
@@ -76,5 +75,5 @@ pub fn table(runs: &[ScoredRun]) -> Table {
 
 fn from_empty(run: &ScoredRun) -> Option<FromEmptyRun> {
     let realized = run.measures.whole.base_arrivals_per_s / run.load?.lambda_ref_per_s;
-    Some(FromEmptyRun { nominal: run.meta.rate.multiple?, realized, stable: is_stable(run)? })
+    Some(FromEmptyRun { nominal: run.meta.rate.multiple?, realized, stable: run.stable()? })
 }

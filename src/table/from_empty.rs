@@ -4,10 +4,8 @@ use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
 use crate::measure::share::Share;
 use crate::measure::stretches::Stretches;
-use crate::rule::stability;
 use crate::rule::state::Load;
 use crate::setup::Span;
-use crate::setup::registration::test::Stability;
 
 use super::about_run::{AboutRun, cell, rate_multiple, run, seed, source};
 use super::{Cell, Col, Heading, Table};
@@ -71,11 +69,11 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
         Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
             .new(|of| Cell::yes_no(of.run.stuck)),
         Heading("stable", "", "Whether the run is stable by the edge rule on the queue")
-            .new(|of| is_stable(of.run).map_or(Cell::Empty, |s| Cell::yes_no(Some(s)))),
+            .new(|of| of.run.stable().map_or(Cell::Empty, |s| Cell::yes_no(Some(s)))),
         Heading("final_queue_requests", "requests", "Engine queue at the end of the run")
             .known(1, |of| of.run.queue.map(|queue| queue.final_mean)),
         Heading("final_queue_below", "requests", "The edge rule's bound on the final queue")
-            .number(0, |_| Stability::default().final_queue_below),
+            .number(0, |of| of.run.stability.final_queue_below),
         Heading("queue_rise_requests", "requests", "Fitted rise of the queue over the window")
             .known(1, |of| of.run.queue.and_then(|queue| queue.rise)),
         Heading("run_hit_fraction", "", "Share of turns that hit over the whole run")
@@ -114,11 +112,6 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         &columns(),
         rows,
     )
-}
-
-/// Whether the edge rule calls a run stable; `None` where it cannot tell.
-pub(super) fn is_stable(run: &ScoredRun) -> Option<bool> {
-    stability::is_stable(run.queue.as_ref(), &Stability::default())
 }
 
 /// Completions of a stuck run over its window, in lambda_ref.

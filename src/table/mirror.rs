@@ -4,14 +4,14 @@
 
 use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::at_burst::{self, Arrival};
 use crate::measure::stats;
 use crate::model::fluid::plan::PlanRun;
 use crate::rule::Arm;
+use crate::rule::mirror::MirrorTest;
+use crate::rule::test::TestMeasures;
 use crate::run::Kind;
-use crate::setup::registration::trap::MirrorTest;
 use crate::setup::{Configs, Span};
 
 use super::about_run::{AboutRun, with_identity};
@@ -267,7 +267,7 @@ pub fn table(
     let rule = Rule { test, lambda_ref, configs };
     let registered = [of_role("subject"), of_role("control")].concat();
     let registered = registered.into_iter().filter_map(|run| {
-        let Extra::Mirror(found) = &run.extra else { return None };
+        let Some(TestMeasures::Mirror(found)) = &run.for_test else { return None };
         let is_subject = run.role == "subject";
         let label = run.labelled.as_ref().filter(|_| is_subject);
         Some(Seen {

@@ -2,10 +2,9 @@
 //! empty, whose trigger is their start.
 
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
-use crate::rule::persistence::{TrapLife, life};
-use crate::setup::registration::after::PersistenceTest;
+use crate::rule::persistence::{PersistenceTest, TrapLife, life};
+use crate::rule::test::TestMeasures;
 
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Heading, Table, stuck, trigger};
@@ -77,7 +76,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
 pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) -> Table {
     let stuck_below = verdict.registration.registration.rule.stuck_follow_up_hit_below;
     let rows = verdict.runs.iter().filter(|run| !run.role.is_empty()).filter_map(|run| {
-        let Extra::Rolling(windows) = &run.extra else { return None };
+        let Some(TestMeasures::Persistence(windows)) = &run.for_test else { return None };
         Some(Trap {
             stuck: stuck(&run.measures, stuck_below),
             trigger_gone: trigger::of_run(verdicts, run).map_or(Cell::Empty, trigger::gone),

@@ -9,13 +9,12 @@ use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::rescue::RescueMeasures;
 use crate::model::Theory;
 use crate::model::rescue::drain_s;
-use crate::setup::registration::Test;
-use crate::setup::registration::rescue::RescueTest;
+use crate::rule::rescue::RescueTest;
+use crate::rule::test::TestMeasures;
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
 use super::measured_curve::MeasuredCurve;
@@ -85,18 +84,16 @@ pub fn table(
         Heading("released_s", "s", "When the cap came off, as it was")
             .new(|of| of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))),
     ];
-    let tests = verdicts.iter().filter_map(|verdict| {
-        let Test::Rescue(rule) = &verdict.registration.registration.test else { return None };
-        Some((verdict, rule))
-    });
+    let tests =
+        verdicts.iter().filter_map(|verdict| Some((verdict, RescueTest::of(verdict.test())?)));
     let rows = tests.flat_map(|(verdict, rule)| {
         verdict.subjects().filter_map(move |run| {
-            let Extra::Rescue { rescue: Some(rescue), .. } = &run.extra else { return None };
+            let Some(TestMeasures::Rescue(found)) = &run.for_test else { return None };
             Some(Release {
                 run,
                 name: &verdict.registration.registration.name,
                 rule,
-                rescue,
+                rescue: found.rescue()?,
                 lambda_per_s: run.meta.rate.lambda?,
                 curve: MeasuredCurve::of(runs, &run.meta.cell, run.meta.source.word()),
                 theory: theories.get(&run.meta.cell),

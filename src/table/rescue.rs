@@ -2,11 +2,12 @@
 //! release (Tables 8 and 9), from a rescue test's verdict.
 
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::capped::CappedPhase;
 use crate::measure::rescue::{AfterRelease, ControlAfter, RescueMeasures};
 use crate::measure::stretches::Stretches;
+use crate::rule::rescue::RescueOrControl;
+use crate::rule::test::TestMeasures;
 use crate::setup::Span;
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
@@ -34,9 +35,8 @@ impl AboutRun for Rescued<'_> {
 
 impl<'a> Rescued<'a> {
     fn of(run: &'a VerdictRun, registration: &'a str) -> Option<Self> {
-        let Extra::Rescue { rescue: Some(rescue), recovered_s, .. } = &run.extra else {
-            return None;
-        };
+        let Some(TestMeasures::Rescue(found)) = &run.for_test else { return None };
+        let RescueOrControl::Rescue { measures: rescue, recovered_s } = found else { return None };
         let until_s = rescue.released_s.unwrap_or(run.meta.duration_s);
         let phase = |from_s| CappedPhase::of(&run.measures.series, Span::new(from_s, until_s));
         let capped = rescue.engaged_s.map(phase);

@@ -1,12 +1,11 @@
 //! The pre-set scores S1 to S5 of the trap law on the blind slowdown tests (TOOLSLOW-W,
 //! TOOLSLOW-D15; App. C).
 
-use crate::judged::verdict::{Verdict, VerdictRun, trapped_run};
-use crate::rule::trap_law::{TrappedRun, judge, pooled};
+use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::rule::three_way::ThreeWayTest;
+use crate::rule::trap_law::{TrapLawTest, TrappedRun, judge, pooled};
 use crate::rule::{Clause, Load};
 use crate::run::SourceFile;
-use crate::setup::registration::Test;
-use crate::setup::registration::trap::TrapLawTest;
 use crate::setup::{Configs, Registration};
 
 use super::{Cell, Col, Heading, Table};
@@ -52,14 +51,13 @@ pub fn table(verdicts: &[Verdict], configs: &Configs) -> Table {
         Heading("runs", "runs", "Stuck runs of the group").count(|of| of.runs as u64),
         Heading("holds", "", "Whether it holds").new(|of| Cell::yes_no(of.holds)),
     ];
-    let law = verdicts.iter().find_map(|v| match &v.registration.registration.test {
-        Test::TrapLaw(rule) => Some((&v.registration.registration, rule)),
-        _ => None,
-    });
+    let law = verdicts
+        .iter()
+        .find_map(|v| Some((&v.registration.registration, TrapLawTest::of(v.test())?)));
     let groups: Vec<Group<'_>> = law.map_or_else(Vec::new, |(registration, _)| {
         verdicts
             .iter()
-            .filter(|v| matches!(v.registration.registration.test, Test::ThreeWay(_)))
+            .filter(|v| ThreeWayTest::of(v.test()).is_some())
             .map(|v| group(v, registration, configs))
             .filter(|group| !group.runs.is_empty())
             .collect()
@@ -87,7 +85,7 @@ fn group<'a>(verdict: &'a Verdict, law: &Registration, configs: &Configs) -> Gro
         });
         let cell = configs.of_cell(&run.meta.cell);
         if let Some((load, (cell, workload, _))) = load.zip(cell)
-            && let Ok(trapped) = trapped_run(run, load, &law.rule, cell, workload)
+            && let Ok(trapped) = TrappedRun::of(&run.measures, load, &law.rule, cell, workload)
         {
             runs.push(trapped);
             sources.extend(run.sources.clone());

@@ -1,9 +1,9 @@
 //! Whether the trigger of each run had left before its end, and what hit since (D1, App. D).
 
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::trigger::TriggerMeasures;
-use crate::setup::registration::Test;
+use crate::rule::test::TestMeasures;
+use crate::rule::trigger::TriggerTest;
 
 use super::about_run::with_identity;
 use super::{Cell, Col, Heading, Table, stuck};
@@ -49,14 +49,8 @@ fn columns<'a>() -> Vec<Col<Triggered<'a>>> {
 /// The table: a row per run with a trigger, from the verdicts of the trigger tests.
 pub fn table(verdicts: &[Verdict]) -> Table {
     let rows = verdicts.iter().flat_map(|verdict| {
-        let below = match &verdict.registration.registration.test {
-            Test::Trigger(rule) => Some(rule.stuck_follow_up_hit_below),
-            _ => None,
-        };
-        verdict.subjects().filter_map(move |run| match &run.extra {
-            Extra::Trigger(Some(trigger)) => Some((run, (trigger, below?))),
-            _ => None,
-        })
+        let below = TriggerTest::of(verdict.test()).map(|rule| rule.stuck_follow_up_hit_below);
+        verdict.subjects().filter_map(move |run| Some((run, (measured(run)?, below?))))
     });
     let title = "Whether each run's trigger had left before the end, and the turns since";
     super::about_run::table("trigger", title, &columns(), rows)
@@ -66,13 +60,16 @@ pub fn table(verdicts: &[Verdict]) -> Table {
 pub(super) fn of_run<'a>(verdicts: &'a [Verdict], run: &VerdictRun) -> Option<&'a TriggerMeasures> {
     verdicts
         .iter()
-        .filter(|v| matches!(v.registration.registration.test, Test::Trigger(_)))
         .flat_map(Verdict::subjects)
         .filter(|other| other.dir == run.dir)
-        .find_map(|other| match &other.extra {
-            Extra::Trigger(trigger) => trigger.as_ref(),
-            _ => None,
-        })
+        .find_map(measured)
+}
+
+fn measured(run: &VerdictRun) -> Option<&TriggerMeasures> {
+    match &run.for_test {
+        Some(TestMeasures::Trigger(trigger)) => Some(trigger),
+        _ => None,
+    }
 }
 
 /// Whether it is gone, in the words of the output.

@@ -21,7 +21,7 @@ const ORDER: [(&str, &[&str]); 7] = [
         ],
     ),
     ("crates/model", &["model"]),
-    ("crates/runs", &["run", "measure", "rule", "law"]),
+    ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
     ("crates/simulator", &["plan", "client", "sim"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),

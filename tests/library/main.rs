@@ -9,5 +9,6 @@ mod model_values;
 mod paper_cells;
 mod provenance;
 mod real_figures;
+mod registered_tests;
 mod registrations;
 mod simulated_campaign;
