@@ -126,6 +126,19 @@ impl Table {
             rows: rows.into_iter().map(|of| row(of.borrow())).collect(),
         }
     }
+
+    /// This table with more columns to the right, filled from `rows`, one for each row it has.
+    pub fn beside<T>(
+        mut self,
+        columns: &[Col<T>],
+        rows: impl IntoIterator<Item: Borrow<T>>,
+    ) -> Self {
+        self.columns.extend(columns.iter().map(Col::heading));
+        for (row, of) in self.rows.iter_mut().zip(rows) {
+            row.cells.extend(columns.iter().map(|column| column.cell(of.borrow())));
+        }
+        self
+    }
 }
 
 #[cfg(test)]
