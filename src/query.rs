@@ -213,18 +213,14 @@ impl Database {
     }
 
     /// The rows that each part of a statement takes from its tables.
-    fn read(
-        &self,
-        prepared: &Prepared,
-        names: &BTreeSet<String>,
-    ) -> Result<Vec<Read>, QueryError> {
+    fn read(&self, prepared: &Prepared, names: &BTreeSet<String>) -> Result<Vec<Read>, QueryError> {
         let mut context = self.context(names, frame::with_places)?;
         let mut asked = |sql: &str| context.execute(sql).and_then(|lazy| lazy.collect()).ok();
         let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for part in &prepared.parts {
             // A part that depends on what is around it is not to be asked alone: all rows.
-            let taken = asked(&part.rows)
-                .or_else(|| asked(&format!("select {ROW} from {}", part.name)));
+            let taken =
+                asked(&part.rows).or_else(|| asked(&format!("select {ROW} from {}", part.name)));
             let taken = taken.as_ref().map(frame::places).unwrap_or_default();
             rows.entry(self.table_of(&part.name)?).or_default().extend(taken);
         }
@@ -289,8 +285,9 @@ pub mod listing {
                 .new(|of| of.2.map_or(Cell::Empty, Cell::Count)),
             Heading("holds", "", "What its rows are").new(|of| Cell::text(&of.1)),
         ];
-        let of_table =
-            |table: &Table| (table.name.clone(), table.title.clone(), Some(table.rows.len() as u64));
+        let of_table = |table: &Table| {
+            (table.name.clone(), table.title.clone(), Some(table.rows.len() as u64))
+        };
         let of_view = |view: &View| (view.name.clone(), format!("view: {}", view.says), None);
         let rows = database.tables().map(of_table).chain(database.views.iter().map(of_view));
         let title = "Tables and views that a statement may name";
@@ -302,9 +299,8 @@ pub mod listing {
     pub fn columns(table: &Table) -> Table {
         let columns: &[Col<Column>] = &[
             Heading("column", "", "Its name in a statement").key(|of| Cell::text(&*of.name)),
-            Heading("unit", "", "Its unit; none for words and ratios").new(|of| {
-                if of.unit.is_empty() { Cell::Empty } else { Cell::text(&*of.unit) }
-            }),
+            Heading("unit", "", "Its unit; none for words and ratios")
+                .new(|of| if of.unit.is_empty() { Cell::Empty } else { Cell::text(&*of.unit) }),
             Heading("meaning", "", "What its values are").new(|of| Cell::text(&*of.meaning)),
         ];
         let title = format!("Columns of {}: {}", table.name, table.title);

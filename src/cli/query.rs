@@ -44,8 +44,7 @@ pub struct Args {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// List the tables and views, or the columns of one with their units and meaning
-    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
-        require_equals = false, conflicts_with = "sql")]
+    #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "")]
     tables: Option<String>,
     #[command(flatten)]
     print: Print,
@@ -63,7 +62,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut database = Database::new(views);
     if let Some(name) = &args.tables {
         let all = (!name.is_empty()).then(|| named_through(&database, name)).transpose()?;
-        fill(&mut database, all.as_ref(), args)?;
+        // Nothing is asked, so what stands first is a path, too.
+        let paths: Vec<PathBuf> =
+            args.sql.iter().map(PathBuf::from).chain(args.paths.iter().cloned()).collect();
+        fill(&mut database, all.as_ref(), &paths, args)?;
         return list(&database, name, args.print);
     }
     let sql = args.sql.as_deref().unwrap_or_default();
@@ -71,15 +73,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for name in query::named(sql)? {
         wanted.extend(named_through(&database, &name)?);
     }
-    fill(&mut database, Some(&wanted), args)?;
+    fill(&mut database, Some(&wanted), &args.paths, args)?;
     let answer = database.answer(sql)?;
     let sources = database.sources(&answer.read);
     match args.print.format {
         Format::Table => {
             output::show(&output::grid_of(&shortened(&answer.table), args.print.width()))?;
-            let rows = answer.read.iter().map(|read| {
-                format!("{} of {} rows of {}", read.rows.len(), read.of, read.table)
-            });
+            let rows = answer
+                .read
+                .iter()
+                .map(|read| format!("{} of {} rows of {}", read.rows.len(), read.of, read.table));
             let rows = rows.collect::<Vec<_>>().join(", ");
             let files = match sources.len() {
                 1 => "1 file".to_owned(),
@@ -89,12 +92,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Format::Csv => output::print(&answer.table.to_csv())?,
         Format::Json => {
-            let read = answer.read.iter().map(|read| {
-                json!({ "table": read.table, "rows": read.rows.len(), "of": read.of })
-            });
-            let files = sources.iter().map(|file| {
-                json!({ "path": file.path.display().to_string(), "sha256": file.sha256 })
-            });
+            let read = answer
+                .read
+                .iter()
+                .map(|read| json!({ "table": read.table, "rows": read.rows.len(), "of": read.of }));
+            let files = sources.iter().map(
+                |file| json!({ "path": file.path.display().to_string(), "sha256": file.sha256 }),
+            );
             output::print(&output::json(
                 "query",
                 [
@@ -133,13 +137,14 @@ fn named_through(database: &Database, name: &str) -> anyhow::Result<BTreeSet<Str
 fn fill(
     database: &mut Database,
     wanted: Option<&BTreeSet<String>>,
+    paths: &[PathBuf],
     args: &Args,
 ) -> anyhow::Result<()> {
     let own: BTreeSet<&str> =
         ["settings", "published", "runs"].into_iter().chain(tables::OF_RUN).collect();
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
-    if !args.paths.is_empty() {
-        of_paths(database, wanted, args)?;
+    if !paths.is_empty() {
+        of_paths(database, wanted, paths, &args.cache)?;
     }
     if is_wanted("settings") {
         database.add(tables::settings(project::configs_folder(Path::new("configs")))?);
@@ -188,13 +193,14 @@ fn stems(project: &Project) -> impl Iterator<Item = String> + '_ {
 fn of_paths(
     database: &mut Database,
     wanted: Option<&BTreeSet<String>>,
-    args: &Args,
+    paths: &[PathBuf],
+    cache: &Path,
 ) -> anyhow::Result<()> {
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
     let configs = project::configs(Path::new("configs"))?;
-    let found = runs::find(&args.paths, &configs)?;
+    let found = runs::find(paths, &configs)?;
     if is_wanted("runs") {
-        let store = Store::new(&configs).kept_in(Some(&args.cache));
+        let store = Store::new(&configs).kept_in(Some(cache));
         let measured = runs::measure(&store, &found, "measuring");
         let scoring = score(measured, &configs, None);
         for problem in scoring.unreadable.iter().flat_map(|run| &run.problems) {

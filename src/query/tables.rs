@@ -109,8 +109,7 @@ pub fn published(path: &Path) -> Result<Table, ConfigError> {
         Heading("statement", "", "What it says").new(|of| Cell::text(&of.statement)),
         Heading("places", "", "Where it stands in the paper")
             .new(|of| Cell::text(of.places.join("; "))),
-        Heading("first", "", "Its value; of a range, the least; of k of n, k")
-            .new(|of| nth(of, 0)),
+        Heading("first", "", "Its value; of a range, the least; of k of n, k").new(|of| nth(of, 0)),
         Heading("second", "", "Of a range, the greatest; of k of n, n").new(|of| nth(of, 1)),
         Heading("unit", "", "Its unit").new(|of| Cell::text(&of.unit)),
         Heading("cell", "", "The cell it is about, where it is about one")
@@ -138,7 +137,13 @@ struct Of<'a, T> {
 }
 
 /// A table of a run's rows. Each comes from the file of the table's name.
-fn table<'a, T>(run: &'a Run, name: &str, title: &str, rows: &'a [T], columns: &[Col<Of<'a, T>>]) -> Table {
+fn table<'a, T>(
+    run: &'a Run,
+    name: &str,
+    title: &str,
+    rows: &'a [T],
+    columns: &[Col<Of<'a, T>>],
+) -> Table {
     let is_its = |source: &&SourceFile| {
         let file = source.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         file.split('.').next() == Some(name)
@@ -155,7 +160,8 @@ fn sessions(run: &Run) -> Table {
         Heading("t_planned", "s", "Arrival by the plan").optional(3, |of| of.row.t_planned_s),
         Heading("t_admitted", "s", "When the gate let it in").optional(3, |of| of.row.t_admitted_s),
         Heading("t_end", "s", "When it ended").optional(3, |of| of.row.t_end_s),
-        Heading("turns_planned", "turns", "T, its number of turns").count(|of| of.row.turns_planned),
+        Heading("turns_planned", "turns", "T, its number of turns")
+            .count(|of| of.row.turns_planned),
         Heading("turns_done", "turns", "Turns that were served").count(|of| of.row.turns_done),
         Heading("gate_wait_s", "s", "Time at the gate before admission")
             .number(3, |of| of.row.gate_wait_s),
@@ -239,4 +245,3 @@ fn gate(run: &Run) -> Table {
     ];
     table(run, "gate", "Events of the client's gate, in order of time", &run.gate, columns)
 }
-
