@@ -250,12 +250,11 @@ impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
                 }
             }
             Expr::Value(value) => {
-                if let Value::Number(text, _) = &mut value.value {
-                    if let Some((digits, power)) = text.split_once(['e', 'E']) {
-                        if !digits.contains('.') {
-                            *text = format!("{digits}.0e{power}");
-                        }
-                    }
+                if let Value::Number(text, _) = &mut value.value
+                    && let Some((digits, power)) = text.split_once(['e', 'E'])
+                    && !digits.contains('.')
+                {
+                    *text = format!("{digits}.0e{power}");
                 }
             }
             _ => {}

@@ -75,13 +75,16 @@ pub fn cuts(input: &Cuts) -> Figure {
     page.figure(COLUMNS, data(input))
 }
 
-const COLUMNS: &[Col<(String, (f64, f64))>] = &[
+/// A point of a curve: what arrivals are cut to, and the backlog at a time.
+type Point = (String, (f64, f64));
+
+const COLUMNS: &[Col<Point>] = &[
     Heading("arrivals", "", "What arrivals are cut to").new(|(label, _)| Cell::text(label)),
     Heading("t [s]", "s", "Time since the start of the run").number(1, |(_, (t_s, _))| *t_s),
     Heading("sessions_in_system", "", "Backlog").number(3, |(_, (_, sessions))| *sessions),
 ];
 
-fn data(input: &Cuts) -> Vec<(Origin, (String, (f64, f64)))> {
+fn data(input: &Cuts) -> Vec<(Origin, Point)> {
     let mut data = Vec::new();
     for curve in &input.curves {
         let label = Label::parse(&curve.label).text();
