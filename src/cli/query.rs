@@ -48,7 +48,7 @@ pub struct Args {
     tables: Option<String>,
     #[command(flatten)]
     print: Print,
-    /// Where statistics of runs are kept
+    /// Where statistics of the analyses' runs are kept
     #[arg(long, value_name = "DIR", default_value = project::CACHE)]
     cache: PathBuf,
 }
@@ -144,7 +144,7 @@ fn fill(
         ["settings", "published", "runs"].into_iter().chain(tables::OF_RUN).collect();
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
     if !paths.is_empty() {
-        of_paths(database, wanted, paths, &args.cache)?;
+        of_paths(database, wanted, paths)?;
     }
     if is_wanted("settings") {
         database.add(tables::settings(project::configs_folder(Path::new("configs")))?);
@@ -177,7 +177,6 @@ fn fill(
         books.ledger(made.clone(), names).tables.into_iter().for_each(|t| database.add(t));
     }
     made.into_iter().for_each(|table| database.add(table));
-    runs::tell_trust(&store);
     Ok(())
 }
 
@@ -194,13 +193,12 @@ fn of_paths(
     database: &mut Database,
     wanted: Option<&BTreeSet<String>>,
     paths: &[PathBuf],
-    cache: &Path,
 ) -> anyhow::Result<()> {
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
     let configs = project::configs(Path::new("configs"))?;
     let found = runs::find(paths, &configs)?;
     if is_wanted("runs") {
-        let store = Store::new(&configs).kept_in(Some(cache));
+        let store = Store::new(&configs);
         let measured = runs::measure(&store, &found, "measuring");
         let scoring = score(measured, &configs, None);
         for problem in scoring.unreadable.iter().flat_map(|run| &run.problems) {
