@@ -36,7 +36,7 @@ pub fn mean_tool_time_s(run: &Run, span: Span) -> Option<f64> {
     let awaits =
         |turn: &Turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t));
     let mut awaited = vec![false; run.turns.len()];
-    for places in by_session(&run.turns, run.sessions.len()) {
+    for places in by_session(&run.turns, run.sessions.len()).iter() {
         for pair in places.windows(2) {
             let [before, after] = [pair[0], pair[1]].map(|place| &run.turns[place]);
             awaited[pair[0]] |= before.number + 1 == after.number && awaits(after);
