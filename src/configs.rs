@@ -78,14 +78,19 @@ pub fn layout(path: &Path) -> Result<Layout, ConfigError> {
     Ok(layout)
 }
 
-/// A file with its hash.
+/// A file with its hash; the built-in ones, too.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
-    let bytes =
-        reading::bytes(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-    Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
+    let sha256 = match built_in::bytes(path) {
+        Some(bytes) => sha256_hex(bytes),
+        None => sha256_hex(
+            &reading::bytes(path)
+                .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?,
+        ),
+    };
+    Ok(SourceFile { path: path.into(), sha256 })
 }
 
 /// The `.yaml` files of a directory that are not hidden, sorted; none when it is not there.

@@ -2,7 +2,7 @@
 //!
 //! polars answers a statement; which rows of which tables the answer rests on is found by
 //! asking each of its parts for the rows it takes. The same statement gives the same bytes:
-//! where SQL leaves the order of an answer's rows open, they are sorted.
+//! where SQL leaves the order of rows open, they are sorted.
 
 mod frame;
 mod statement;
@@ -83,8 +83,7 @@ impl From<PolarsError> for QueryError {
         else {
             return Self(error.to_string());
         };
-        let line = message.lines().next().unwrap_or_default();
-        Self(line.strip_prefix("sql parser error: ").unwrap_or(line).to_owned())
+        Self(message.lines().next().unwrap_or_default().to_owned())
     }
 }
 
@@ -170,37 +169,40 @@ impl Database {
             return Err(QueryError(unknown("table", name, "the tables and views", list)));
         }
         on_a_thread(|| {
-            let mut context = self.context(&statement.names, frame::without_places)?;
+            let frames = self.frames(&statement.names)?;
+            let mut context = self.context(&frames)?;
             let mut ask = |sql: &str| -> Result<DataFrame, String> {
                 let frame = context.execute(sql).and_then(|lazy| lazy.collect());
                 frame.map_err(|error| self.explain(error, &statement.names).0)
             };
             let prepared = statement.prepare(|sql| frame::value(&ask(sql)?)).map_err(QueryError)?;
             let frame = ask(&prepared.sql).map_err(QueryError)?;
-            let table = frame::to_table(&frame, statement.is_ordered)?;
-            let read = self.read(&prepared, &statement.names)?;
-            Ok(Answer { table, read })
+            Ok(Answer { table: frame::to_table(&frame), read: self.read(&prepared, frames)? })
         })
     }
 
-    /// The named tables and the views on the way to them, ready for statements.
-    fn context(
-        &self,
-        names: &BTreeSet<String>,
-        of_table: fn(&Table) -> Result<DataFrame, QueryError>,
-    ) -> Result<SQLContext, QueryError> {
-        let mut context = SQLContext::new();
-        let tables: BTreeSet<String> =
-            names.iter().map(|name| self.table_of(name)).collect::<Result<_, _>>()?;
-        for name in &tables {
-            let table = self.tables.get(name).ok_or_else(|| {
+    /// The tables that names stand for.
+    fn frames(&self, names: &BTreeSet<String>) -> Result<BTreeMap<String, DataFrame>, QueryError> {
+        let frame = |name: &String| {
+            let name = self.table_of(name)?;
+            let table = self.tables.get(&name).ok_or_else(|| {
                 let known = self.tables.keys().map(String::as_str);
-                QueryError(unknown("table", name, "the tables", known))
+                QueryError(unknown("table", &name, "the tables", known))
             })?;
-            context.register(name, of_table(table)?.lazy());
+            let frame = frame::of_table(table)?;
+            Ok((name, frame))
+        };
+        names.iter().map(frame).collect()
+    }
+
+    /// Tables and the views of them, ready for statements.
+    fn context(&self, tables: &BTreeMap<String, DataFrame>) -> Result<SQLContext, QueryError> {
+        let mut context = SQLContext::new();
+        for (name, frame) in tables {
+            context.register(name, frame.clone().lazy());
         }
         let is_on_the_way =
-            |view: &&View| self.table_of(&view.name).is_ok_and(|table| tables.contains(&table));
+            |view: &&View| self.table_of(&view.name).is_ok_and(|table| tables.contains_key(&table));
         for view in self.views.iter().filter(is_on_the_way) {
             let frame = context.execute(&view.query).and_then(|lazy| lazy.collect());
             let frame = frame.map_err(|error| {
@@ -213,8 +215,15 @@ impl Database {
     }
 
     /// The rows that each part of a statement takes from its tables.
-    fn read(&self, prepared: &Prepared, names: &BTreeSet<String>) -> Result<Vec<Read>, QueryError> {
-        let mut context = self.context(names, frame::with_places)?;
+    fn read(
+        &self,
+        prepared: &Prepared,
+        mut tables: BTreeMap<String, DataFrame>,
+    ) -> Result<Vec<Read>, QueryError> {
+        for frame in tables.values_mut() {
+            *frame = frame::with_places(frame)?;
+        }
+        let mut context = self.context(&tables)?;
         let mut asked = |sql: &str| context.execute(sql).and_then(|lazy| lazy.collect()).ok();
         let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for part in &prepared.parts {

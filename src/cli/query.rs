@@ -11,6 +11,7 @@ use crate::analysis::outputs::Project;
 use crate::analysis::store::Store;
 use crate::directory::LoadOptions;
 use crate::judged::score::score;
+use crate::numbers::ledger::PUBLISHED_NUMBERS;
 use crate::query::{self, Database, listing, tables};
 use crate::table::{self, Cell, Table};
 
@@ -61,18 +62,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let views = query::views(Path::new(query::VIEWS))?;
     let mut database = Database::new(views);
     if let Some(name) = &args.tables {
-        let all = (!name.is_empty()).then(|| named_through(&database, name)).transpose()?;
+        let named = (!name.is_empty()).then(|| database.table_of(name)).transpose()?;
+        let wanted = named.map(|name| BTreeSet::from([name]));
         // Nothing is asked, so what stands first is a path, too.
         let paths: Vec<PathBuf> =
             args.sql.iter().map(PathBuf::from).chain(args.paths.iter().cloned()).collect();
-        fill(&mut database, all.as_ref(), &paths, args)?;
+        fill(&mut database, wanted.as_ref(), &paths, args)?;
         return list(&database, name, args.print);
     }
     let sql = args.sql.as_deref().unwrap_or_default();
-    let mut wanted = BTreeSet::new();
-    for name in query::named(sql)? {
-        wanted.extend(named_through(&database, &name)?);
-    }
+    let named = query::named(sql)?;
+    let wanted = named.iter().map(|name| database.table_of(name)).collect::<Result<_, _>>()?;
     fill(&mut database, Some(&wanted), &args.paths, args)?;
     let answer = database.answer(sql)?;
     let sources = database.sources(&answer.read);
@@ -127,11 +127,6 @@ fn shortened(table: &Table) -> Table {
 /// Digits of a number that are printed for people.
 const SIGNIFICANT: f64 = 6.0;
 
-/// The table a name stands for; of a name that there is not, itself.
-fn named_through(database: &Database, name: &str) -> anyhow::Result<BTreeSet<String>> {
-    Ok(BTreeSet::from([database.table_of(name)?]))
-}
-
 /// Makes the tables that are wanted, or all; where a wanted one is none that there is, all
 /// names are needed to say which was meant.
 fn fill(
@@ -149,7 +144,7 @@ fn fill(
     if is_wanted("settings") {
         database.add(tables::settings(project::configs_folder(Path::new("configs")))?);
     }
-    let numbers = Path::new("paper/published/numbers.yaml");
+    let numbers = Path::new(PUBLISHED_NUMBERS);
     if is_wanted("published") && numbers.exists() {
         database.add(tables::published(numbers)?);
     }
@@ -159,7 +154,7 @@ fn fill(
     }
     let project = project::open()?;
     let store = Store::new(&project.configs).kept_in(Some(&args.cache));
-    let stems: BTreeSet<String> = stems(&project).collect();
+    let stems: BTreeSet<String> = stems(&project);
     // The tables beside the published ones compare all derived ones.
     let compares = |name: &String| !own.contains(name.as_str()) && !stems.contains(name);
     let all = wanted.is_none_or(|wanted| wanted.iter().any(compares));
@@ -181,11 +176,9 @@ fn fill(
 }
 
 /// The names of all derived tables.
-fn stems(project: &Project) -> impl Iterator<Item = String> + '_ {
-    let of = |(_, analysis): &'_ (PathBuf, crate::analysis::Analysis)| {
-        analysis.tables.iter().map(|kind| analysis.table_stem(*kind)).collect::<Vec<_>>()
-    };
-    project.analyses.iter().flat_map(of)
+fn stems(project: &Project) -> BTreeSet<String> {
+    let analyses = project.analyses.iter().map(|(_, analysis)| analysis);
+    analyses.flat_map(|of| of.tables.iter().map(|kind| of.table_stem(*kind))).collect()
 }
 
 /// The tables of the run directories that are named.
@@ -201,9 +194,8 @@ fn of_paths(
         let store = Store::new(&configs);
         let measured = runs::measure(&store, &found, "measuring");
         let scoring = score(measured, &configs, None);
-        for problem in scoring.unreadable.iter().flat_map(|run| &run.problems) {
-            eprintln!("problem: {problem}");
-        }
+        let unusable = scoring.unreadable.iter().map(|r| (r.dir.as_path(), r.problems.as_slice()));
+        runs::tell_unusable(unusable, "not measured");
         if !scoring.unreadable.is_empty() {
             bail!("a run cannot be used: see above");
         }
@@ -212,12 +204,7 @@ fn of_paths(
     let of_run = wanted.is_none_or(|w| tables::OF_RUN.iter().any(|name| w.contains(*name)));
     match found.runs.as_slice() {
         [dir] if of_run => {
-            let run = crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())
-                .map_err(|problems| {
-                    let words: Vec<String> = problems.0.iter().map(ToString::to_string).collect();
-                    anyhow::anyhow!(words.join("; "))
-                })
-                .with_context(|| format!("cannot read {}", dir.display()))?;
+            let run = crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?;
             tables::of_run(&run).into_iter().for_each(|table| database.add(table));
         }
         several if of_run && wanted.is_some() => bail!(

@@ -37,7 +37,8 @@ pub use crate::analysis::outputs::NUMBERS;
 pub const TABLES: &str = "analysis/numbers/tables.yaml";
 /// Where the tolerances lie.
 pub const TOLERANCES: &str = "analysis/numbers/tolerances.yaml";
-const PUBLISHED_NUMBERS: &str = "paper/published/numbers.yaml";
+/// Where the numbers that the paper states in prose lie.
+pub const PUBLISHED_NUMBERS: &str = "paper/published/numbers.yaml";
 const PUBLISHED_TABLES: &str = "paper/published/tables.yaml";
 
 /// How a published number stands.

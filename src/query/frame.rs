@@ -5,9 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use polars::prelude::{
-    AnyValue, Column as PolarsColumn, DataFrame, DataType, NamedFrom, Series, SortMultipleOptions,
-};
+use polars::prelude::{AnyValue, Column as PolarsColumn, DataFrame, DataType, NamedFrom, Series};
 
 use super::statement::literal;
 use super::{QueryError, ROW};
@@ -34,23 +32,21 @@ pub fn names_of(table: &Table) -> Vec<String> {
     columns_of(table).into_iter().map(|column| column.name.into_owned()).collect()
 }
 
-/// A table's rows as a frame, for answers.
+/// A table's rows as a frame.
 ///
 /// # Errors
 /// Two columns of one name.
-pub fn without_places(table: &Table) -> Result<DataFrame, QueryError> {
+pub fn of_table(table: &Table) -> Result<DataFrame, QueryError> {
     Ok(DataFrame::new(table.rows.len(), columns(table))?)
 }
 
-/// A table's rows as a frame, each with its place in [`ROW`]: to ask which are taken.
+/// A frame with the place of each row in [`ROW`]: to ask which are taken.
 ///
 /// # Errors
-/// Two columns of one name.
-pub fn with_places(table: &Table) -> Result<DataFrame, QueryError> {
-    let places: Vec<i64> = (0..).take(table.rows.len()).collect();
-    let mut columns = columns(table);
-    columns.push(Series::new(ROW.into(), places).into());
-    Ok(DataFrame::new(table.rows.len(), columns)?)
+/// It has such a column.
+pub fn with_places(frame: &DataFrame) -> Result<DataFrame, QueryError> {
+    let places: Vec<i64> = (0..).take(frame.height()).collect();
+    Ok(frame.hstack(&[Series::new(ROW.into(), places).into()])?)
 }
 
 /// What says which row this is has the digits that are printed, so that `rate_multiple = 1.35`
@@ -123,18 +119,8 @@ pub fn places(frame: &DataFrame) -> BTreeSet<usize> {
     (0..column.len()).filter_map(place).collect()
 }
 
-/// An answer as a table. Where the statement left the order of its rows open they are sorted
-/// by their columns from left to right.
-///
-/// # Errors
-/// The frame cannot be sorted.
-pub fn to_table(frame: &DataFrame, is_ordered: bool) -> Result<Table, QueryError> {
-    let mut frame = frame.clone();
-    if !is_ordered {
-        let names: Vec<_> = frame.columns().iter().map(|column| column.name().clone()).collect();
-        let options = SortMultipleOptions::new().with_nulls_last(true).with_multithreaded(false);
-        frame = frame.sort(names, options)?;
-    }
+/// An answer as a table.
+pub fn to_table(frame: &DataFrame) -> Table {
     let columns = frame.columns();
     let named = |column: &PolarsColumn| Column {
         name: Cow::Owned(column.name().to_string()),
@@ -147,12 +133,12 @@ pub fn to_table(frame: &DataFrame, is_ordered: bool) -> Result<Table, QueryError
         cells: columns.iter().map(|column| column.get(i).map_or(Cell::Empty, cell)).collect(),
         sources: Vec::new(),
     };
-    Ok(Table {
+    Table {
         name: "answer".into(),
         title: "Answer".into(),
         columns: columns.iter().map(named).collect(),
         rows: (0..frame.height()).map(row).collect(),
-    })
+    }
 }
 
 /// The one value that a select gives in place of a value; null where it gives no row.

@@ -20,8 +20,6 @@ use super::ROW;
 pub struct Statement {
     /// The tables and views it names; not those it defines itself (`with`).
     pub names: BTreeSet<String>,
-    /// Whether its rows have an order: asked for, or that of one table.
-    pub is_ordered: bool,
     query: Box<Query>,
 }
 
@@ -65,7 +63,7 @@ impl Statement {
             return Err(message);
         }
         let names = found.parts("").into_iter().map(|part| part.name).collect();
-        Ok(Self { names, is_ordered: query.order_by.is_some() || keeps_order(&query.body), query })
+        Ok(Self { names, query })
     }
 
     /// The statement as the engine is to be asked it. `value` answers a select that stands
@@ -96,16 +94,11 @@ fn keeps_order(body: &SetExpr) -> bool {
     let SetExpr::Select(select) = body else { return false };
     let one = matches!(select.from.as_slice(), [] | [_])
         && select.from.iter().all(|only| only.joins.is_empty());
-    one && !is_grouped(select)
-}
-
-/// Whether the engine gives its rows in an order of its own.
-fn is_grouped(select: &Select) -> bool {
     let grouped = match &select.group_by {
         GroupByExpr::All(_) => true,
         GroupByExpr::Expressions(by, _) => !by.is_empty(),
     };
-    grouped || select.distinct.is_some()
+    one && !grouped && select.distinct.is_none()
 }
 
 /// Functions whose last digits depend on the machine's library.
@@ -211,8 +204,8 @@ fn unquoted(name: &str) -> String {
 }
 
 /// Where the engine means something else: a division of whole numbers is cut there, a select
-/// in place of a value and numbers such as 1e-4 are refused, and groups inside of a statement
-/// come in any order.
+/// in place of a value and numbers such as 1e-4 are refused, and rows of groups and joins come
+/// in any order: they are sorted by their columns from left to right, where nothing is asked.
 struct PutRight<F> {
     value: F,
     parts: Vec<Part>,
@@ -223,9 +216,8 @@ impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
     type Break = String;
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
-        let SetExpr::Select(select) = &*query.body else { return ControlFlow::Continue(()) };
-        if query.order_by.is_none() && is_grouped(select) {
-            let options = OrderByOptions { asc: None, nulls_first: None };
+        if query.order_by.is_none() && !keeps_order(&query.body) {
+            let options = OrderByOptions { asc: Some(true), nulls_first: Some(false) };
             query.order_by = Some(OrderBy { kind: OrderByKind::All(options), interpolate: None });
         }
         ControlFlow::Continue(())
@@ -250,11 +242,8 @@ impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
                 }
             }
             Expr::Value(value) => {
-                if let Value::Number(text, _) = &mut value.value
-                    && let Some((digits, power)) = text.split_once(['e', 'E'])
-                    && !digits.contains('.')
-                {
-                    *text = format!("{digits}.0e{power}");
+                if let Value::Number(text, _) = &mut value.value {
+                    *text = with_point(text);
                 }
             }
             _ => {}
@@ -265,10 +254,13 @@ impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
 
 /// A value in a statement, with all its digits.
 pub fn literal(x: f64) -> Value {
-    let text = format!("{x:?}");
-    let text = match text.split_once('e') {
+    Value::Number(with_point(&format!("{x:?}")), false)
+}
+
+/// A number as the engine takes it: with a point where it has a power of ten.
+fn with_point(number: &str) -> String {
+    match number.split_once(['e', 'E']) {
         Some((digits, power)) if !digits.contains('.') => format!("{digits}.0e{power}"),
-        _ => text,
-    };
-    Value::Number(text, false)
+        _ => number.to_owned(),
+    }
 }

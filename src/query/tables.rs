@@ -1,11 +1,12 @@
 //! Tables for statements that no analysis derives: settings, published numbers, and what a
 //! run directory holds.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_yaml::Value;
+use trapcheck_runs::configs::FOLDERS;
 
-use crate::configs::hashed;
+use crate::configs::{hashed, yaml_files};
 use crate::hash::SourceFile;
 use crate::published::{PublishedNumber, numbers};
 use crate::run::{EngineSample, GateEvent, Run, Session, Turn, TurnStatus};
@@ -25,7 +26,7 @@ struct Setting {
 /// path in that.
 ///
 /// # Errors
-/// A file that is no YAML.
+/// A folder that cannot be listed, or a file that is no YAML.
 pub fn settings(folder: &Path) -> Result<Table, ConfigError> {
     let columns: &[Col<Setting>] = &[
         Heading("file", "", "The file, below the folder of the configuration, without .yaml")
@@ -36,8 +37,10 @@ pub fn settings(folder: &Path) -> Result<Table, ConfigError> {
         Heading("text", "", "The value, where it is a word, yes or no").new(|of| of.text.clone()),
     ];
     let mut rows = Vec::new();
-    for kind in ["cells", "protocols", "registrations", "workloads"] {
-        for path in yaml_files(&folder.join(kind)) {
+    let mut kinds = FOLDERS;
+    kinds.sort_unstable();
+    for kind in kinds {
+        for path in yaml_files(&folder.join(kind))? {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let source = hashed(&path)?;
             let content: Value = crate::configs::yaml(&path)?;
@@ -55,12 +58,6 @@ pub fn settings(folder: &Path) -> Result<Table, ConfigError> {
     let title = "Settings: every value of the cells, protocols, registrations and workloads";
     let identity = |of: &Setting| (format!("{} {}", of.file, of.path), vec![of.source.clone()]);
     Ok(Table::of("settings", title, columns, rows, identity))
-}
-
-fn yaml_files(folder: &Path) -> Vec<PathBuf> {
-    let files = walkdir::WalkDir::new(folder).max_depth(1).sort_by_file_name();
-    let files = files.into_iter().flatten().map(walkdir::DirEntry::into_path);
-    files.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect()
 }
 
 /// The values at the ends of a tree, each with its path.

@@ -3,15 +3,15 @@
 //! Table 3 and the from-empty predictions, Corollary 3, MIRROR, Table 13 and Table 20. Rows
 //! carry no sources of their own: they follow from `configs/` alone.
 
+mod corollary_3;
+
 use std::collections::BTreeMap;
 
-use super::model_values::fluid::{SLOPE_BIN_S, after_cut};
+use super::model_values::fluid::SLOPE_BIN_S;
 use super::model_values::{
-    Answer, At, Cut, Load, Printed, Settings, Unanswered, Value, curve, layers, onset, sessions,
-    trap,
+    Answer, At, Load, Printed, Unanswered, Value, curve, layers, onset, sessions, trap,
 };
 use super::{Cell, Col, Heading, Table};
-use crate::model::fluid::cut::{Fate, fate};
 use crate::model::fluid::sojourn::completed_by_s;
 use crate::model::{ModelError, Theory};
 
@@ -80,7 +80,7 @@ pub fn predict(
             &at(printed.from_empty().collect())?,
         )?,
         Prediction::Corollary3 => {
-            corollary_3(named("sglang-300k")?, 1.65, (5000.0, 30_000.0), &COROLLARY_3_CUTS)?
+            corollary_3::table(named("sglang-300k")?, 1.65, (5000.0, 30_000.0), &COROLLARY_3_CUTS)?
         }
         Prediction::Mirror => mirror(named("mirror")?, &[1.65, 1.35])?,
         Prediction::Windows => windows(&eight()?)?,
@@ -125,88 +125,6 @@ pub fn trap_predictions(
     let rows: Vec<At<'_>> = rows.iter().map(|(theory, n)| At::multiple(theory, *n)).collect();
     predicted(name, title, &[cell_name(), rate_multiple()], &TRAPS, &rows)
 }
-
-/// Corollary 3 (App. A): after the burst at `multiple` of lambda_ref, arrivals are cut at
-/// `cut_s` to each of `cuts`, in multiples of lambda_miss; backlogs up to `end_s`.
-///
-/// # Errors
-/// A rate that is not positive.
-pub fn corollary_3(
-    theory: &Theory,
-    multiple: f64,
-    (cut_s, end_s): (f64, f64),
-    cuts: &[f64],
-) -> Result<Table, PredictionError> {
-    let after = |cut: &f64| -> Result<AfterCut, PredictionError> {
-        let to = Load::Rho(*cut);
-        let with = Settings {
-            cut: Some(Cut { at_s: cut_s, to }),
-            until_s: Some(end_s),
-            ..Settings::default()
-        };
-        let fluid = after_cut(&At { with, ..At::multiple(theory, multiple) })?;
-        let (lowest, lowest_at_s) = fluid.lowest_backlog(cut_s, end_s);
-        Ok(AfterCut {
-            cut: *cut,
-            cut_s,
-            before: fluid.backlog(cut_s),
-            lowest,
-            lowest_at_s,
-            at_end: fluid.backlog(end_s),
-            fate: fate(&theory.model_f, fluid.work_left_s(cut_s), to.per_s(theory))?,
-        })
-    };
-    let rows = cuts.iter().map(after).collect::<Result<Vec<_>, _>>()?;
-    let title = format!("Corollary 3: arrivals of {} cut at {cut_s:.0} s", theory.cell.name);
-    let key = |of: &AfterCut| (format!("{:.2}", of.cut), Vec::new());
-    Ok(Table::of("model_corollary_3", title, COROLLARY_3, rows, key))
-}
-
-/// What a cut of the arrivals does.
-struct AfterCut {
-    /// What they are cut to, in lambda_miss.
-    cut: f64,
-    cut_s: f64,
-    /// The backlog when they are cut, sessions.
-    before: f64,
-    lowest: f64,
-    lowest_at_s: f64,
-    at_end: f64,
-    fate: Fate,
-}
-
-const COROLLARY_3: &[Col<AfterCut>] = &[
-    Heading("cut_to_over_lambda_miss", "lambda_miss", "Arrivals after the cut")
-        .key(|of| Cell::Number(of.cut, 2)),
-    Heading("cut_at_s", "s", "When arrivals are cut").number(0, |of| of.cut_s),
-    Heading("backlog_at_cut_sessions", "sessions", "Backlog then").number(1, |of| of.before),
-    Heading("lowest_backlog_sessions", "sessions", "Lowest backlog after the cut")
-        .number(1, |of| of.lowest),
-    Heading("dip_percent", "%", "Lowest backlog against that at the cut")
-        .number(1, |of| 100.0 * (of.lowest / of.before - 1.0)),
-    Heading("lowest_at_s", "s", "When the backlog is lowest").number(0, |of| of.lowest_at_s),
-    Heading("backlog_at_end_sessions", "sessions", "Backlog at the end").number(1, |of| of.at_end),
-    Heading("fate", "", "Whether the backlog empties, settles or grows").new(|of| {
-        Cell::text(match of.fate {
-            Fate::Empties { .. } => "empties",
-            Fate::Settles { .. } => "settles",
-            Fate::Grows { .. } => "grows",
-        })
-    }),
-    Heading("empty_at_s", "s", "When the queue is empty, if it empties").optional(0, |of| match of
-        .fate
-    {
-        Fate::Empties { after_s } => Some(of.cut_s + after_s),
-        _ => None,
-    }),
-    Heading("settles_at_sessions", "sessions", "Backlog that it settles at, if it does").optional(
-        1,
-        |of| match of.fate {
-            Fate::Settles { backlog } => Some(backlog),
-            _ => None,
-        },
-    ),
-];
 
 const MIRROR: [Predicted; 8] = [
     (Heading("rho", "", "Load: arrivals over lambda_miss"), Some(3), trap::rho),
