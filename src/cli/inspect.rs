@@ -79,7 +79,7 @@ impl Inspected {
 fn columns() -> Vec<Col<Inspected>> {
     vec![
         Col::key("cell", "", |of| of.found(|run| Cell::text(&run.meta.cell))),
-        Col::key("arm", "", |of| of.found(|run| Cell::text(&run.meta.arm))),
+        Col::key("arm", "", |of| of.found(|run| Cell::text(run.meta.arm.word()))),
         Col::key("rate_multiple", "lambda_ref", |of| {
             of.found(|run| Cell::optional(run.meta.rate.multiple, 2))
         }),

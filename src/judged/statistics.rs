@@ -30,7 +30,7 @@ use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
 use crate::setup::registration::after::PersistenceTest;
-use crate::setup::{Configs, Protocol, RegistrationFile, Span};
+use crate::setup::{Arm, Configs, Protocol, RegistrationFile, Span};
 
 use super::score::Unreadable;
 use super::verdict::{Role, role};
@@ -87,11 +87,6 @@ pub struct RunStatistics {
     pub extras: BTreeMap<String, Extra>,
 }
 
-/// Whether an arm is judged by the paired test's rule.
-pub fn is_open_arm(arm: &str) -> bool {
-    !matches!(arm, "closed" | "e0a" | "e0b")
-}
-
 impl RunStatistics {
     /// Measures a run, for every registration of the configuration that it concerns and
     /// one more.
@@ -107,7 +102,7 @@ impl RunStatistics {
             return Err(no_cell(run, configs));
         };
         let measures = measure(&run, protocol);
-        let open = is_open_arm(&run.meta.arm);
+        let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
         let extras = configs
             .registrations
@@ -128,7 +123,7 @@ impl RunStatistics {
             from_burst: measures
                 .burst_start_s
                 .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s)),
-            queue: (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten(),
+            queue: (run.meta.arm == Arm::E0b).then(|| queue::queue(&run, protocol)).flatten(),
             queue_lengths: queue::lengths(
                 &run,
                 measures.window_span,
@@ -136,9 +131,9 @@ impl RunStatistics {
             ),
             // The last decoded token is not in the cache when its turn ends.
             reuse: reuse(&run, workload.tool_output_tokens + 1),
-            degraded: (run.meta.arm == "closed").then(|| degraded(&run, protocol)).flatten(),
+            degraded: (run.meta.arm == Arm::Closed).then(|| degraded(&run, protocol)).flatten(),
             cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
-            from_empty: (run.meta.arm == "e0b").then(|| from_empty_life(&run)),
+            from_empty: (run.meta.arm == Arm::E0b).then(|| from_empty_life(&run)),
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),

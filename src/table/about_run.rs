@@ -72,7 +72,7 @@ pub const fn cell<T: AboutRun>() -> Col<T> {
 
 /// Its arm.
 pub const fn arm<T: AboutRun>() -> Col<T> {
-    Col::key("arm", "", |of| Cell::text(&of.run().meta.arm))
+    Col::key("arm", "", |of| Cell::text(of.run().meta.arm.word()))
 }
 
 /// Its nominal arrival rate; none for a closed run.

@@ -9,10 +9,9 @@ use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::at_burst::{self, Arrival};
 use crate::measure::stats;
 use crate::model::fluid::plan::PlanRun;
-use crate::rule::Arm;
 use crate::run::Kind;
 use crate::setup::registration::trap::MirrorTest;
-use crate::setup::{Configs, Span};
+use crate::setup::{Arm, Configs, Span};
 
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Table, judged_for_the_paired_test, plan_model};
@@ -263,7 +262,7 @@ pub fn table(
         })
     });
     let standard: Vec<Seen<'_>> = judged_for_the_paired_test(scored)
-        .filter(|run| run.meta.cell == STANDARD && Arm::of(&run.meta.arm) == Some(Arm::Burst))
+        .filter(|run| run.meta.cell == STANDARD && run.meta.arm == Arm::Burst)
         .map(|run| Seen::of(run, rule))
         .collect();
     let timing = timing_factor(&standard);

@@ -5,6 +5,7 @@ use crate::judged::statistics::RunStatistics;
 use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::persistence::{TrapLife, life};
+use crate::setup::Arm;
 use crate::setup::registration::after::PersistenceTest;
 
 use super::about_run::{AboutRun, with_identity};
@@ -56,7 +57,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         Col::optional("highest_hit_after_onset", "", 3, |trap| trap.life.highest),
         Col::optional("last_hit_s", "s", 0, |trap| trap.last_hit_s()),
         Col::optional("last_hit_after_trigger_s", "s", 0, |trap| {
-            let from_empty = trap.run.meta.arm == "e0b";
+            let from_empty = trap.run.meta.arm == Arm::E0b;
             let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
             trap.last_hit_s().map(|t| t - began_s)
         }),

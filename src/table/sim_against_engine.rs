@@ -4,6 +4,7 @@ use crate::measure::RunMeasures;
 use crate::measure::closed_curve::half_hit_crossing;
 use crate::replay::{Replay, ReplayError, Replayed};
 use crate::run::{Meta, SourceFile};
+use crate::setup::Arm;
 
 use super::{Cell, Col, Table};
 
@@ -53,7 +54,7 @@ impl Compared<'_> {
 pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
     let columns: &[Col<Compared<'_>>] = &[
         Col::key("run", "", |of| Cell::text(of.run())),
-        Col::key("arm", "", |of| of.meta(|meta| Cell::text(&meta.arm))),
+        Col::key("arm", "", |of| of.meta(|meta| Cell::text(meta.arm.word()))),
         Col::key("population", "sessions", |of| {
             of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))
         }),
@@ -150,7 +151,7 @@ fn of_curve(replay: &Replay) -> Vec<Compared<'_>> {
     let mut closed: Vec<(f64, &Replayed, &RunMeasures)> = replay
         .runs
         .iter()
-        .filter(|run| run.meta.arm == "closed")
+        .filter(|run| run.meta.arm == Arm::Closed)
         .filter_map(|run| Some((run.meta.population? as f64, run, &run.predicted.as_ref().ok()?.0)))
         .collect();
     closed.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -25,5 +25,5 @@ pub mod vote;
 
 pub use clause::{Clause, Comparison};
 pub use outcome::{Group, Labelled, Outcome};
-pub use pairing::{Arm, PairedVerdict, RateVerdict, SeedOutcome};
+pub use pairing::{PairedVerdict, RateVerdict, SeedOutcome};
 pub use state::{Load, RunState, State};

@@ -9,6 +9,7 @@ use crate::judged::score::ScoredRun;
 use crate::model::Theory;
 use crate::rule::stability;
 use crate::run::Source;
+use crate::setup::Arm;
 use crate::setup::registration::test::Stability;
 
 use super::{origin, per_point};
@@ -25,7 +26,7 @@ pub fn draw<'a>(
         .map(|theory| {
             let own: Vec<&ScoredRun> = runs
                 .iter()
-                .filter(|run| run.meta.cell == theory.cell.name && run.meta.arm == "e0b")
+                .filter(|run| run.meta.cell == theory.cell.name && run.meta.arm == Arm::E0b)
                 .collect();
             used.extend(&own);
             cell(theory, &own)

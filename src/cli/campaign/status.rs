@@ -17,7 +17,7 @@ pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
         Col::key("run", "", |job| Cell::text(&job.planned.id)),
         Col::key("test", "", |job| Cell::text(&job.planned.test.test)),
         Col::key("cell", "", |job| Cell::text(&job.planned.test.cell)),
-        Col::key("arm", "", |job| Cell::text(job.planned.arm.name())),
+        Col::key("arm", "", |job| Cell::text(job.planned.arm.arm().word())),
         Col::key("rate_multiple", "lambda_ref", |job| Cell::optional(job.planned.multiple, 2)),
         Col::key("seed", "", |job| Cell::Count(job.planned.seed)),
         Col::key("place", "", |job| Cell::text(&job.planned.test.place)),

@@ -16,7 +16,7 @@ use crate::rule::mechanism::{detector_alarms, engine_alarms};
 use crate::rule::rescue::first_recovered_s;
 use crate::run::Run;
 use crate::setup::registration::test::Test;
-use crate::setup::{Protocol, Registration, Span};
+use crate::setup::{Arm, Protocol, Registration, Span};
 
 /// What a kind of test asks for beyond the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -199,9 +199,9 @@ pub fn extra(
 
 /// When what may have caused a trap began: the burst, the first slowed tool call, or the
 /// start of a run from empty.
-fn trigger_start(arm: &str, treatment: &Treatment, protocol: &Protocol) -> f64 {
+fn trigger_start(arm: &Arm, treatment: &Treatment, protocol: &Protocol) -> f64 {
     match treatment.slowed {
-        _ if arm == "e0b" => 0.0,
+        _ if *arm == Arm::E0b => 0.0,
         Some(slowed) if treatment.burst_sessions == 0 => slowed.span_s.start_s,
         _ => protocol.paired.burst.start_s,
     }

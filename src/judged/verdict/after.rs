@@ -9,10 +9,10 @@ use crate::rule::goodput::{Goodput, loss};
 use crate::rule::mechanism::{self, MechanismRun};
 use crate::rule::persistence::{self, TrapLife};
 use crate::rule::queue_limit::{self, QueueLimitRun};
-use crate::rule::{Arm, Group, Labelled, Outcome, trigger as trigger_rule};
-use crate::setup::Span;
+use crate::rule::{Group, Labelled, Outcome, trigger as trigger_rule};
 use crate::setup::registration::after::{GoodputTest, PersistenceTest, TriggerTest};
 use crate::setup::registration::test::{MechanismTest, QueueLimitTest};
+use crate::setup::{Arm, Span};
 
 use super::Context;
 use super::decide::{Judged, placed};
@@ -60,7 +60,7 @@ pub fn mechanism(rule: &MechanismTest, context: &Context<'_>, evidence: &[Eviden
         let Some(window) = &e.measures.window else {
             return Some(Labelled::unmeasurable("it ended before its window did"));
         };
-        let burst = Arm::of(&e.meta.arm) == Some(Arm::Burst);
+        let burst = e.meta.arm == Arm::Burst;
         let alarms = (detector.clone(), engine.clone());
         let run = MechanismRun::of(burst, window, *kv_usage, all_miss, alarms, e.burst_start_s);
         Some(mechanism::judge(&run, rule))
@@ -69,7 +69,7 @@ pub fn mechanism(rule: &MechanismTest, context: &Context<'_>, evidence: &[Eviden
     let runs: Vec<(bool, Labelled)> = subjects
         .iter()
         .filter_map(|(i, e)| {
-            let burst = Arm::of(&e.meta.arm) == Some(Arm::Burst);
+            let burst = e.meta.arm == Arm::Burst;
             judged.labels[*i].clone().map(|label| (burst, label))
         })
         .collect();
@@ -171,7 +171,7 @@ pub fn goodput(rule: &GoodputTest, context: &Context<'_>, evidence: &[Evidence])
     let subjects: Vec<(&str, Vec<Option<f64>>)> = evidence
         .iter()
         .filter(|e| e.counts() && e.role == Role::Subject)
-        .filter_map(|e| losses(e).map(|lost| (e.meta.arm.as_str(), lost)))
+        .filter_map(|e| losses(e).map(|lost| (e.meta.arm.word(), lost)))
         .collect();
     for (lost, run) in judged.goodput_lost.iter_mut().zip(evidence) {
         if run.counts() && run.role == Role::Subject {

@@ -11,13 +11,13 @@ use crate::rule::endpoint::{self, DoseRun, Endpoint};
 use crate::rule::pairing::{PairedRun, pair};
 use crate::rule::stability::{self, FromEmptyRun};
 use crate::rule::vote::one_per_place;
-use crate::rule::{Arm, Clause, Group, Labelled, Outcome, PairedVerdict, State};
+use crate::rule::{Clause, Group, Labelled, Outcome, PairedVerdict, State};
 use crate::run::Meta;
 use crate::setup::registration::Test;
 use crate::setup::registration::test::{
     Dose, EdgeTest, EndpointTest, Endpoints, ReplicateTest, Stability, ThreeWayTest,
 };
-use crate::setup::{Protocol, Registration};
+use crate::setup::{Arm, Protocol, Registration};
 
 use super::evidence::{Evidence, Role};
 use super::{Context, after, trap};
@@ -65,60 +65,58 @@ pub fn role(
 ) -> Role {
     if let Test::QueueLimit(test) = test
         && meta.cell == test.stock_cell
-        && meta.arm == "burst"
+        && meta.arm == Arm::Burst
     {
         return Role::Control;
     }
     if !registration.is_about(&meta.cell) {
         return Role::None;
     }
-    let arm = meta.arm.as_str();
-    let open = meta.rate.multiple.is_some() && !matches!(arm, "closed" | "e0a" | "e0b");
+    let arm = &meta.arm;
+    let open = meta.rate.multiple.is_some() && arm.is_open();
     let full = treatment.burst_sessions == protocol.paired.burst.sessions;
     let subject = |is: bool| if is { Role::Subject } else { Role::None };
     match test {
-        Test::Paired | Test::Mechanism(_) => match Arm::of(arm) {
-            Some(Arm::NoBurst) => Role::Subject,
-            Some(_) => subject(full),
-            None => Role::None,
+        Test::Paired | Test::Mechanism(_) => match arm {
+            Arm::NoBurst => Role::Subject,
+            Arm::Burst | Arm::Capped => subject(full),
+            _ => Role::None,
         },
-        Test::Edge(_) | Test::Replicate(_) => subject(arm == "e0b"),
+        Test::Edge(_) | Test::Replicate(_) => subject(*arm == Arm::E0b),
         Test::Endpoints(test) => {
-            let given = arm == test.arm
+            let given = *arm == test.arm
                 && test.during_s.is_none_or(|during| treatment.slowed_during(during))
                 && test.doses.iter().any(|d| treatment.is(test.dose, d.dose));
             if given {
                 Role::Subject
-            } else if test.stuck_control.as_deref() == Some(arm) && full {
+            } else if test.stuck_control.as_ref() == Some(arm) && full {
                 Role::Control
             } else {
                 Role::None
             }
         }
         Test::ThreeWay(test) => subject(
-            arm == test.arm
+            *arm == test.arm
                 && treatment.is(test.dose, test.amount)
                 && test.during_s.is_none_or(|during| treatment.slowed_during(during)),
         ),
         Test::Rescue(_) => match arm {
-            "rescue" => Role::Subject,
-            "burst" if full => Role::Control,
-            "noburst" => Role::Control,
+            Arm::Rescue => Role::Subject,
+            Arm::Burst if full => Role::Control,
+            Arm::NoBurst => Role::Control,
             _ => Role::None,
         },
-        Test::Cut(_) => subject(arm == "cut"),
+        Test::Cut(_) => subject(*arm == Arm::Cut),
         Test::Mirror(_) => match arm {
-            "burst" if full => Role::Subject,
-            "noburst" => Role::Control,
+            Arm::Burst if full => Role::Subject,
+            Arm::NoBurst => Role::Control,
             _ => Role::None,
         },
-        Test::TrapLaw(test) => {
-            subject(open && (test.arms.is_empty() || test.arms.iter().any(|a| a == arm)))
-        }
-        Test::QueueLimit(_) => subject(arm == "burst"),
+        Test::TrapLaw(test) => subject(open && (test.arms.is_empty() || test.arms.contains(arm))),
+        Test::QueueLimit(_) => subject(*arm == Arm::Burst),
         // A from-empty run has no trigger: how long its trap lasts is reported beside the
         // others, and not counted among them (App. D).
-        Test::Persistence(_) if arm == "e0b" => Role::Control,
+        Test::Persistence(_) if *arm == Arm::E0b => Role::Control,
         Test::Persistence(_) => {
             subject(open && (treatment.burst_sessions > 0 || treatment.slowed.is_some()))
         }
@@ -129,7 +127,7 @@ pub fn role(
             },
         ),
         Test::Goodput(_) => match arm {
-            "noburst" => Role::Control,
+            Arm::NoBurst => Role::Control,
             _ => subject(open),
         },
     }
@@ -190,7 +188,7 @@ fn paired(context: &Context<'_>, evidence: &[Evidence]) -> Judged {
         .filter(|e| e.counts())
         .filter_map(|e| {
             Some(PairedRun {
-                arm: Arm::of(&e.meta.arm)?,
+                arm: e.meta.arm.clone(),
                 multiple: e.meta.rate.multiple?,
                 seed: e.meta.seed,
                 state: e.state.as_ref()?.state,

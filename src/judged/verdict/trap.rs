@@ -17,7 +17,7 @@ use crate::rule::{Labelled, Load, Outcome};
 use crate::setup::registration::rescue::RescueTest;
 use crate::setup::registration::test::Endpoints;
 use crate::setup::registration::trap::{CutTest, MirrorPrediction, MirrorTest, TrapLawTest};
-use crate::setup::{Cell, PairedThresholds, Workload};
+use crate::setup::{Arm, Cell, PairedThresholds, Workload};
 
 use super::Context;
 use super::decide::{Judged, endpoint_label, placed};
@@ -71,12 +71,12 @@ fn identity(run: &Evidence) -> PairedIdentity {
 
 /// Rescue: label, pair by rate and seed, decide.
 pub fn rescue(rule: &RescueTest, context: &Context<'_>, evidence: &[Evidence]) -> Judged {
-    let mut judged = Judged::labelled(evidence, |e| match (e.role, e.meta.arm.as_str()) {
+    let mut judged = Judged::labelled(evidence, |e| match (e.role, &e.meta.arm) {
         (Role::Subject, _) => Some(rescue_label(e, rule, context).map_or_else(
             || Labelled::unmeasurable("it ended before its window did"),
             |label| label.labelled,
         )),
-        (_, "burst") => Some(control_label(e, rule, context)),
+        (_, Arm::Burst) => Some(control_label(e, rule, context)),
         _ => None,
     });
     for (i, run) in evidence.iter().enumerate().filter(|(_, e)| e.role == Role::Subject) {
@@ -87,14 +87,14 @@ pub fn rescue(rule: &RescueTest, context: &Context<'_>, evidence: &[Evidence]) -
     let (subjects, mut set_aside) = placed(evidence, Role::Subject, Evidence::place);
     let (controls, doubles) = placed(evidence, Role::Control, Evidence::place);
     set_aside.extend(doubles);
-    let of = |arm: &'static str| -> BTreeMap<(u64, u64), (usize, &Evidence)> {
+    let of = |arm: Arm| -> BTreeMap<(u64, u64), (usize, &Evidence)> {
         controls
             .iter()
             .filter(|(_, e)| e.meta.arm == arm)
             .map(|(i, e)| (key(e), (*i, *e)))
             .collect()
     };
-    let (bursts, nobursts) = (of("burst"), of("noburst"));
+    let (bursts, nobursts) = (of(Arm::Burst), of(Arm::NoBurst));
     for (i, e) in &subjects {
         let Extra::Rescue { rescue: Some(rescue), .. } = &e.extra else { continue };
         let Some(after) = &rescue.after else { continue };

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::arm::Arm;
 use super::super::protocol::Span;
 pub use super::after::{GoodputTest, PersistenceTest, TriggerTest};
 pub use super::rescue::RescueTest;
@@ -233,7 +234,7 @@ impl Dose {
 #[serde(deny_unknown_fields)]
 pub struct EndpointTest {
     /// The arm of its runs, as in `meta.json`.
-    pub arm: String,
+    pub arm: Arm,
     /// What varies.
     pub dose: Dose,
     /// When a slowdown lasts; runs slowed at other times are other tests'.
@@ -243,7 +244,7 @@ pub struct EndpointTest {
     pub doses: Vec<ExpectedDose>,
     /// The arm whose same-seed run must be STUCK for a seed to count (SHED), if any.
     #[serde(default)]
-    pub stuck_control: Option<String>,
+    pub stuck_control: Option<Arm>,
     /// When a run is STUCK or GOOD.
     #[serde(default)]
     pub endpoints: Endpoints,
@@ -277,7 +278,7 @@ pub struct ExpectedDose {
 #[serde(deny_unknown_fields)]
 pub struct ThreeWayTest {
     /// The arm of its runs, as in `meta.json`.
-    pub arm: String,
+    pub arm: Arm,
     /// What is done to them.
     pub dose: Dose,
     /// How much of it.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::arm::Arm;
 use super::super::protocol::Span;
 use super::test::{Endpoints, Quorum};
 
@@ -187,7 +188,7 @@ pub struct MirrorPrediction {
 #[serde(deny_unknown_fields, default)]
 pub struct TrapLawTest {
     /// The arms whose stuck runs are scored; empty for every arm.
-    pub arms: Vec<String>,
+    pub arms: Vec<Arm>,
     /// S1: a run's mean prompt within this share of the tilted mix.
     pub composition_per_run: f64,
     /// S1, pooled.
