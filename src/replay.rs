@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::law::iteration::IterationFit;
 use crate::measure::{RunMeasures, measure};
-use crate::plan::{Plan, PlannedSession};
+use crate::plan::{DrawnSession, Plan};
 use crate::rule::state::{State, judge};
 use crate::run::{Meta, Source, SourceFile};
 use crate::setup::{Arm, ArmSpec, Cell, Configs, PairedThresholds, RegistrationFile};
@@ -156,11 +156,11 @@ fn arm(meta: &Meta) -> Option<ArmSpec> {
 
 /// The run's own plan, sessions numbered in the order of the file.
 fn plan(run: &ScoredRun) -> Option<Plan> {
-    let sessions: Vec<PlannedSession> = run
+    let sessions: Vec<DrawnSession> = run
         .planned
         .iter()
         .zip(0..)
-        .map(|(s, session)| PlannedSession {
+        .map(|(s, session)| DrawnSession {
             kind: s.kind,
             session,
             t_arrival_s: s.t_arrival_s,

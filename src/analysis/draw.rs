@@ -74,7 +74,7 @@ pub fn draw(
             let (_, _, protocol) =
                 configs.of_cell(cell).ok_or_else(|| DrawError::NoCell(cell.clone()))?;
             let compared =
-                mirror::Compared { mirror: &mirror, standard: &standard, rate: *rate, protocol };
+                mirror::MirrorCells { mirror: &mirror, standard: &standard, rate: *rate, protocol };
             mirror::draw(runs, spec, &compared)?
         }
         Draw::FromEmpty { cells } => {

@@ -77,7 +77,7 @@ pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
             };
             let counted = TRAPPED_ARMS.contains(&run.meta.arm) && named.components().any(of_test);
             let life = life(windows, rule);
-            if counted && life.onset_s.is_some() {
+            if counted && life.trapped_from_s.is_some() {
                 trapped += 1;
                 escaped += u64::from(life.escape_s.is_some());
                 origins.insert(run.meta.source.word());

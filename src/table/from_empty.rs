@@ -80,7 +80,7 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
         }),
         Col::number("arrivals_above_nominal_sd", "sd", 2, |of| of.arrivals_above_nominal_sd()),
         Col::new("collapse", "", |of| {
-            let life = of.run.from_empty.as_ref().map(|life| (life.onset_s, life.escape_s));
+            let life = of.run.from_empty.as_ref().map(|life| (life.trapped_from_s, life.escape_s));
             life.map_or(Cell::Unknown, |life| match life {
                 (None, _) => Cell::text("NONE"),
                 (Some(_), None) => Cell::text("COLLAPSED"),

@@ -59,14 +59,14 @@ impl PublishedValue {
 
 /// A published value with ours.
 #[derive(Debug, Clone)]
-pub struct Compared {
+pub struct AnsweredValue {
     /// The published value.
     pub published: PublishedValue,
     /// Ours, or why there is none.
     pub ours: Result<f64, Unanswered>,
 }
 
-impl Compared {
+impl AnsweredValue {
     /// Whether ours rounds to the printed digits. `None` without a value of ours.
     pub fn matches(&self) -> Option<bool> {
         let ours = self.ours.as_ref().ok()?;
@@ -115,8 +115,8 @@ pub fn compare(
     published: &[PublishedValue],
     theories: &BTreeMap<String, Theory>,
     printed: &Printed,
-) -> Vec<Compared> {
-    let answered = |value: &PublishedValue| Compared {
+) -> Vec<AnsweredValue> {
+    let answered = |value: &PublishedValue| AnsweredValue {
         published: value.clone(),
         ours: value.asks.answer(theories, printed),
     };
@@ -155,8 +155,8 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// The rows as a table. `ours` carries one digit more than the published value.
-pub fn table(rows: &[Compared]) -> Table {
-    let row = |compared: &Compared| {
+pub fn table(rows: &[AnsweredValue]) -> Table {
+    let row = |compared: &AnsweredValue| {
         let value = &compared.published;
         let digits = compared.digits();
         let matches = match compared.matches() {
@@ -191,7 +191,7 @@ pub fn table(rows: &[Compared]) -> Table {
 }
 
 /// How many values match, by what they rest on.
-pub fn summary(rows: &[Compared]) -> Table {
+pub fn summary(rows: &[AnsweredValue]) -> Table {
     let mut bases: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for row in rows {
         let basis = if row.published.computable() {

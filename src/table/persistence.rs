@@ -30,7 +30,7 @@ impl AboutRun for Trap<'_> {
 impl Trap<'_> {
     /// How long it lasted, s; `None` without one.
     fn lasted_s(&self) -> Option<f64> {
-        self.life.onset_s.map(|_| self.life.trapped_s)
+        self.life.trapped_from_s.map(|_| self.life.trapped_s)
     }
 
     /// When a follow-up last hit, s.
@@ -47,7 +47,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         }),
         Col::new("stuck", "", |trap| trap.stuck.clone()),
         Col::new("trigger_gone", "", |trap| trap.trigger_gone.clone()),
-        Col::optional("onset_s", "s", 0, |trap| trap.life.onset_s),
+        Col::optional("onset_s", "s", 0, |trap| trap.life.trapped_from_s),
         Col::optional("trapped_s", "s", 0, |trap| trap.lasted_s()),
         Col::optional("trapped_since_window_start_s", "s", 0, |trap| {
             trap.lasted_s().map(|s| s + trap.window_s)

@@ -280,7 +280,7 @@ fn check_setup(spec: &RunSpec<'_>) -> Result<(), SimError> {
 
 /// A run of more iterations than anybody waits for: by its tokens, or by its time.
 fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<(), SimError> {
-    let longest = plan.sessions.iter().map(plan::PlannedSession::turns).max().unwrap_or(0);
+    let longest = plan.sessions.iter().map(plan::DrawnSession::turns).max().unwrap_or(0);
     let prompt_tokens = spec.workload.prompt_tokens(longest as usize) as f64;
     let of_a_turn =
         prompt_tokens / engine.chunk_tokens as f64 + spec.workload.decoded_tokens as f64;

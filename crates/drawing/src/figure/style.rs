@@ -64,7 +64,7 @@ pub const DOTTED: Dash = &[0.9, 1.5];
 /// Dash and dot in turn.
 pub const DASH_DOT: Dash = &[4.2, 1.4, 0.9, 1.4];
 /// Long dashes.
-pub const LONG_DASH: Dash = &[7.0, 2.0];
+const LONG_DASH: Dash = &[7.0, 2.0];
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -76,7 +76,7 @@ pub fn engine_alarms(windows: &[Rolled<Option<f64>>], rule: &MechanismTest) -> V
         .collect()
 }
 
-/// The clauses of each check that apply to a run, by its letter.
+/// Each *mechanism clause* that a run is asked, (a) to (d) (App. E.5), by the letter of its check.
 pub fn checks(run: &MechanismRun, rule: &MechanismTest) -> Vec<(char, Vec<Clause>)> {
     let (gap, hit) = if run.burst {
         (Comparison::Above(rule.burst_gap_above), Comparison::Below(rule.burst_hit_below))

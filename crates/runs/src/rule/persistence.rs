@@ -13,7 +13,7 @@ use super::outcome::{Group, Labelled, Outcome};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrapLife {
     /// End of the first window that was trapped, s; `None` if none was.
-    pub onset_s: Option<f64>,
+    pub trapped_from_s: Option<f64>,
     /// End of the first later window that hit again, s.
     pub escape_s: Option<f64>,
     /// The largest follow-up hit fraction of a later window.
@@ -28,24 +28,24 @@ pub struct TrapLife {
 pub fn life(windows: &[Rolled<Share>], rule: &PersistenceTest) -> TrapLife {
     let trapped = |w: &Rolled<Share>| w.value.is_above(rule.onset_hit_at_most) == Some(false);
     let Some(first) = windows.iter().position(trapped) else {
-        return TrapLife { onset_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
+        return TrapLife { trapped_from_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
     };
     let later = &windows[first + 1..];
     let escaped = |w: &&Rolled<Share>| w.value.is_below(rule.escape_hit_at_least) == Some(false);
     let escape_s = later.iter().find(escaped).map(|w| w.end_s);
-    let onset_s = windows[first].end_s;
-    let last_s = windows.last().map_or(onset_s, |w| w.end_s);
+    let trapped_from_s = windows[first].end_s;
+    let last_s = windows.last().map_or(trapped_from_s, |w| w.end_s);
     TrapLife {
-        onset_s: Some(onset_s),
+        trapped_from_s: Some(trapped_from_s),
         escape_s,
         highest: later.iter().filter_map(|w| w.value.value()).max_by(f64::total_cmp),
-        trapped_s: escape_s.unwrap_or(last_s) - onset_s,
+        trapped_s: escape_s.unwrap_or(last_s) - trapped_from_s,
     }
 }
 
 /// Labels a run: NO TRAP, ESCAPED or PERSISTED.
 pub fn judge(life: &TrapLife, rule: &PersistenceTest) -> Labelled {
-    if life.onset_s.is_none() {
+    if life.trapped_from_s.is_none() {
         return Labelled::new("NO TRAP", Vec::new());
     }
     let highest = Clause::new(
@@ -66,7 +66,7 @@ pub fn escape_bound(runs: u64, confidence: f64) -> Option<f64> {
 
 /// Over all runs: how many trapped, how many escaped, for how long, and the bound.
 pub fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
-    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.onset_s.is_some()).collect();
+    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.trapped_from_s.is_some()).collect();
     let escaped = trapped.iter().filter(|l| l.escape_s.is_some()).count();
     let hours = trapped.iter().map(|l| l.trapped_s).sum::<f64>() / 3600.0;
     let shortest = trapped.iter().map(|l| l.trapped_s).min_by(f64::total_cmp);
@@ -131,7 +131,7 @@ mod tests {
         let mut all = windows(&[900, 0, 0]);
         all[1].value = Share::default();
         let found = life(&all, &PersistenceTest::default());
-        assert_eq!((found.onset_s, found.escape_s), (Some(1520.0), None));
+        assert_eq!((found.trapped_from_s, found.escape_s), (Some(1520.0), None));
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn recount(engine: &Engine) -> Result<(), Violation> {
     same("decode context", engine.context, context.sum())?;
     let in_engine = engine.running() as u64;
     same("requests admitted", engine.admitted, engine.completed + in_engine)?;
-    let uncached = |job: &super::engine::Job| job.request.prompt_tokens - job.cached;
+    let uncached = |job: &super::engine::InEngine| job.request.prompt_tokens - job.cached;
     let counters = engine.counters();
     let running = engine.prefills.iter().map(|p| uncached(&p.job) - p.left);
     let running = running.chain(engine.decodes.iter().map(|d| uncached(&d.job)));

@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use super::{Options, RunSpec, SimRun};
 use crate::client::records::{SessionRecord, TurnRecord};
-use crate::plan::PlannedSession;
+use crate::plan::DrawnSession;
 use crate::run::{
-    Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, Rate, RegistrationRef,
-    Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn, TurnStatus,
+    Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, PlannedSession, Rate,
+    RegistrationRef, Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn,
+    TurnStatus,
 };
 use crate::setup::{ArmSpec, Cell, Protocol, Workload};
 
@@ -190,8 +191,8 @@ fn gate(simulated: &SimRun, arm: &ArmSpec) -> Option<Gate> {
     })
 }
 
-fn planned(session: &PlannedSession) -> crate::run::PlannedSession {
-    crate::run::PlannedSession {
+fn planned(session: &DrawnSession) -> PlannedSession {
+    PlannedSession {
         id: session.session.to_string().into(),
         kind: session.kind,
         t_arrival_s: session.t_arrival_s,

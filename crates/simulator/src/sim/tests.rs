@@ -197,7 +197,7 @@ fn a_capped_closed_system_is_the_closed_system_of_its_cap() {
     let plan = Plan::draw(&workload, 5, &Arrivals::Closed { sessions: 900 }).unwrap();
     let engine = EngineSpec::new(&cell, &workload, &arm, &Options::default()).unwrap();
     let turns = |population, gate| {
-        let job = run::Job {
+        let job = run::RunInputs {
             plan: &plan,
             workload: &workload,
             behaviour: Behaviour { population: Some(population), gate, ..Behaviour::PLAIN },
