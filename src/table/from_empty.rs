@@ -5,7 +5,7 @@ use crate::judged::statistics::RunStatistics;
 use crate::measure::share::Share;
 use crate::measure::stretches::Stretches;
 use crate::rule::state::Load;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::about_run::{AboutRun, cell, rate_multiple, run, seed, source};
 use super::{Cell, Col, Heading, Table};
@@ -99,7 +99,7 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
 
 /// The table of from-empty runs.
 pub fn table(runs: &[ScoredRun]) -> Table {
-    let from_empty = || runs.iter().filter(|run| run.meta.arm == "e0b");
+    let from_empty = || runs.iter().filter(|run| run.meta.arm == Arm::E0b);
     let rates: Vec<f64> = from_empty().filter_map(completions_multiple).collect();
     let rows = from_empty().filter(|run| run.measures.window.is_some()).filter_map(|run| {
         let rate = completions_multiple(run);

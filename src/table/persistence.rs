@@ -5,6 +5,7 @@ use crate::judged::statistics::RunStatistics;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::persistence::{PersistenceTest, TrapLife, life};
 use crate::rule::test::TestMeasures;
+use crate::setup::Arm;
 
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Heading, Table, stuck, trigger};
@@ -64,7 +65,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         Heading("last_hit_s", "s", "When the last turn hit").optional(0, |trap| trap.last_hit_s()),
         Heading("last_hit_after_trigger_s", "s", "From the trigger's leaving to the last hit")
             .optional(0, |trap| {
-                let from_empty = trap.run.meta.arm == "e0b";
+                let from_empty = trap.run.meta.arm == Arm::E0b;
                 let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
                 trap.last_hit_s().map(|t| t - began_s)
             }),

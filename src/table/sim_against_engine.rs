@@ -4,6 +4,7 @@ use crate::measure::RunMeasures;
 use crate::measure::closed_curve::half_hit_crossing;
 use crate::replay::{Replay, ReplayError, Replayed};
 use crate::run::{Meta, SourceFile};
+use crate::setup::Arm;
 
 use super::{Cell, Col, Heading, Table};
 
@@ -54,7 +55,7 @@ pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
     let columns: &[Col<Compared<'_>>] = &[
         Heading("run", "", "Path of the run's directory").key(|of| Cell::text(of.run())),
         Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
-            .key(|of| of.meta(|meta| Cell::text(&meta.arm))),
+            .key(|of| of.meta(|meta| Cell::text(meta.arm.word()))),
         Heading("population", "sessions", "Sessions that a closed run keeps running")
             .key(|of| of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))),
         Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
@@ -151,7 +152,7 @@ fn of_curve(replay: &Replay) -> Vec<Compared<'_>> {
     let mut closed: Vec<(f64, &Replayed, &RunMeasures)> = replay
         .runs
         .iter()
-        .filter(|run| run.meta.arm == "closed")
+        .filter(|run| run.meta.arm == Arm::Closed)
         .filter_map(|run| Some((run.meta.population? as f64, run, &run.predicted.as_ref().ok()?.0)))
         .collect();
     closed.sort_by(|a, b| a.0.total_cmp(&b.0));

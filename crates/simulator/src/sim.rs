@@ -26,7 +26,7 @@ use crate::limits;
 use crate::plan::{self, Plan, PlanError};
 use crate::run::EngineSample;
 use crate::setup::campaign::PlannedRun;
-use crate::setup::{Arm, Batching, Cell, Protocol, Scheduling, Workload};
+use crate::setup::{ArmSpec, Batching, Cell, Protocol, Scheduling, Workload};
 use check::Violation;
 use costs::CostError;
 use engine::EngineSpec;
@@ -42,7 +42,7 @@ pub struct RunSpec<'a> {
     /// Durations, burst and windows.
     pub protocol: &'a Protocol,
     /// Arrivals and gate.
-    pub arm: &'a Arm,
+    pub arm: &'a ArmSpec,
     /// Arrival rate in multiples of the cell's lambda_ref; none in closed arms.
     pub multiple: Option<f64>,
     /// The plan's seed.

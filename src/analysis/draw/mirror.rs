@@ -8,8 +8,8 @@ use crate::judged::score::ScoredRun;
 use crate::model::fluid::plan::{PlannedSession, serve};
 use crate::model::{ModelError, Theory};
 use crate::run::Kind;
-use crate::setup::Protocol;
 use crate::setup::Span;
+use crate::setup::{Arm, Protocol};
 
 use super::{at_rate, origin};
 
@@ -36,7 +36,7 @@ pub fn draw<'a>(
 ) -> Result<(Figure, Vec<&'a ScoredRun>), ModelError> {
     let of_cell = |theory: &Theory| -> Vec<&'a ScoredRun> {
         let name = &theory.cell.name;
-        let burst = |run: &&ScoredRun| run.meta.cell == *name && run.meta.arm == "burst";
+        let burst = |run: &&ScoredRun| run.meta.cell == *name && run.meta.arm == Arm::Burst;
         runs.iter().filter(burst).filter(|run| at_rate(run, compared.rate)).collect()
     };
     let (standard, step_capped) = (of_cell(compared.standard), of_cell(compared.mirror));

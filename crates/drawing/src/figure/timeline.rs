@@ -6,7 +6,8 @@ use super::data::{FigureData, Value};
 use super::label::Label;
 use super::mark::Mark;
 use super::panel::Panel;
-use super::style::{Arm, CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE};
+use super::style::{CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE, arm_name};
+use crate::setup::Arm;
 
 /// The marked times of a run or of several runs of one protocol, s on the run's own clock.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -84,15 +85,16 @@ pub fn push_series(
     table: &mut FigureData,
     column: &str,
     quantity: &str,
-    (arm, seed, origin): (Arm, u64, &Origin),
+    (arm, seed, origin): (&Arm, u64, &Origin),
     points: impl Iterator<Item = (f64, Option<f64>)>,
 ) {
     let (column, seed) = (Label::parse(column).text(), seed.to_string());
+    let arm = arm_name(arm);
     for (t_s, value) in points {
         let row = [
             column.as_str().into(),
             quantity.into(),
-            arm.name().into(),
+            arm.as_str().into(),
             seed.as_str().into(),
             t_s.into(),
             Value::known(value),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::Share;
 use crate::measure::rolling::{Rolled, follow_up_hits};
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
@@ -93,7 +94,7 @@ impl RegisteredTest for PersistenceTest {
 /// start of a run from empty.
 fn trigger_start(on: &Measurable<'_>) -> f64 {
     match on.treatment.slowed {
-        _ if on.run.meta.arm == "e0b" => 0.0,
+        _ if on.run.meta.arm == Arm::E0b => 0.0,
         Some(slowed) if on.treatment.burst_sessions == 0 => slowed.span_s.start_s,
         _ => on.protocol.paired.burst.start_s,
     }

@@ -159,7 +159,7 @@ mod tests {
     use crate::client::Request;
     use crate::setup::cell::Engine as EngineName;
     use crate::setup::{
-        Arm, Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
+        ArmSpec, Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
     };
     use crate::sim::engine::EngineSpec;
     use crate::sim::{Options, Stepping};
@@ -207,7 +207,7 @@ mod tests {
 
     /// An engine that decodes for sessions 0 and 1 while 2, 3 and 4 wait.
     fn busy() -> (Engine, Checker) {
-        let arm = Arm::Noburst {};
+        let arm = ArmSpec::NoBurst {};
         let spec = EngineSpec::new(&cell(), &workload(), &arm, &Options::default()).unwrap();
         let mut engine = Engine::new(spec, 8);
         for who in 0..5 {
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn requests_must_not_wait_while_nothing_runs() {
-        let arm = Arm::Noburst {};
+        let arm = ArmSpec::NoBurst {};
         let spec = EngineSpec::new(&cell(), &workload(), &arm, &Options::default()).unwrap();
         let mut engine = Engine::new(spec, 1);
         engine.submit(Request { who: 0, turn: 1, prompt_tokens: 10, decode_tokens: 1 }, true);

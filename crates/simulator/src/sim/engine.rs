@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::client::Request;
-use crate::setup::{Arm, Batching, Cell, Scheduling, Workload};
+use crate::setup::{ArmSpec, Batching, Cell, Scheduling, Workload};
 
 use super::costs::{CostError, IterationCosts};
 use super::kv::Pool;
@@ -51,7 +51,7 @@ impl EngineSpec {
     pub fn new(
         cell: &Cell,
         workload: &Workload,
-        arm: &Arm,
+        arm: &ArmSpec,
         options: &Options,
     ) -> Result<Self, CostError> {
         Ok(Self {
