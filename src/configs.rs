@@ -10,9 +10,10 @@ use serde::de::DeserializeOwned;
 
 use crate::hash::sha256_hex;
 use crate::run::SourceFile;
-use crate::setup::configs::{FOLDERS, check_name};
+use crate::setup::yaml::check_name;
 use crate::setup::{ConfigError, Configs, Layout, yaml as text};
 use crate::{reading, run};
+use trapcheck_runs::configs::FOLDERS;
 
 /// Reads a configuration file by the `parse` of its type.
 ///

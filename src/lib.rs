@@ -89,7 +89,17 @@ pub mod table;
 pub use trapcheck_drawing::figure;
 pub use trapcheck_model::model;
 pub use trapcheck_runs::{law, measure, rule, run};
-pub use trapcheck_setup::{digits, escape, name, nearest, setup};
+pub use trapcheck_setup::{digits, escape, name, nearest};
 pub use trapcheck_simulator::{client, plan, sim};
 
 use trapcheck_setup::{hash, limits};
+
+/// What is fixed before a run: cells, workloads, protocols, arms and campaigns; and, with the
+/// rules that read them, registrations.
+pub mod setup {
+    pub use trapcheck_runs::configs::Configs;
+    pub use trapcheck_runs::rule::registration::{
+        self, PairedThresholds, Registration, RegistrationFile,
+    };
+    pub use trapcheck_setup::setup::*;
+}

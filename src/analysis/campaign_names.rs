@@ -5,8 +5,8 @@
 //! its test, cell, arm, dose, rate and seed.
 
 use crate::campaign::Job;
+use crate::measure::treatment::Dose;
 use crate::setup::ArmSpec;
-use crate::setup::registration::test::Dose;
 
 use super::statistics::RunStatistics;
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::measure::queue::queue;
 use crate::measure::{measure, span, stats};
-use crate::rule::stability::{FromEmptyRun, is_stable, nominal_edge};
+use crate::rule::edge::{FromEmptyRun, nominal_edge};
+use crate::rule::stability::{Stability, is_stable};
 use crate::run::Run;
 use crate::setup::registration::inputs::{CacheOff, CurvePoint, EdgeBracket, FillInputs};
-use crate::setup::registration::test::Stability;
 use crate::setup::{Arm, Protocol, Span, Workload};
 
 /// Inputs gathered from runs, and what could not be used.

@@ -14,7 +14,7 @@ use crate::files::write_beside;
 use crate::judged::score::{ScoredRun, Scoring, score};
 use crate::judged::verdict::Verdict;
 use crate::judged::what_if::{Answer, WhatIf};
-use crate::rule::{Clause, Comparison, RunState, State};
+use crate::rule::{RunState, State};
 use crate::run::{Problem, Severity};
 use crate::setup::RegistrationFile;
 use crate::table::about_run::token_rate_ratio;
@@ -354,17 +354,12 @@ fn because(state: &RunState) -> String {
         return why.clone();
     }
     let Some(clause) = state.deciding() else { return String::new() };
-    let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
-    let margin = clause.margin().map_or(String::new(), |m| {
-        let sign = if m < 0.0 { "" } else { "+" };
-        format!(" ({sign}{})", fixed(m, 4))
-    });
     let verb = match (state.state, clause.holds) {
         (State::Trapped | State::Recovered, _) => "",
         (_, Some(false)) => "not trapped: ",
         _ => "",
     };
-    format!("{verb}{} {measured} {}{margin}", short(clause.quantity), needs(clause))
+    format!("{verb}{}", clause.in_words(short(clause.quantity)))
 }
 
 fn short(quantity: &str) -> &str {
@@ -373,23 +368,6 @@ fn short(quantity: &str) -> &str {
         "hit fraction, end of the window" => "hit at end",
         "outstanding, end of the window" => "outstanding at end",
         other => other,
-    }
-}
-
-fn needs(clause: &Clause) -> String {
-    match (clause.needs, clause.holds) {
-        (Comparison::Above(x), Some(false)) => format!("<= {}", fixed(x, 4)),
-        (Comparison::Above(x), _) => format!("> {}", fixed(x, 4)),
-        (Comparison::Below(x), Some(false)) => format!(">= {}", fixed(x, 4)),
-        (Comparison::Below(x), _) => format!("< {}", fixed(x, 4)),
-        (Comparison::AtLeast(x), Some(false)) => format!("< {}", fixed(x, 4)),
-        (Comparison::AtLeast(x), _) => format!(">= {}", fixed(x, 4)),
-        (Comparison::AtMost(x), Some(false)) => format!("> {}", fixed(x, 4)),
-        (Comparison::AtMost(x), _) => format!("<= {}", fixed(x, 4)),
-        (Comparison::Within(low, high), holds) => {
-            let word = if holds == Some(false) { "outside" } else { "in" };
-            format!("{word} [{}, {}]", fixed(low, 2), fixed(high, 2))
-        }
     }
 }
 

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::Verdict;
 use crate::law::interval::{clopper_pearson, upper_bound};
-use crate::rule::persistence::life;
+use crate::rule::persistence::{PersistenceTest, life};
+use crate::rule::test::TestMeasures;
 use crate::run::SourceFile;
 use crate::setup::Arm;
-use crate::setup::registration::Test;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The confidence of every interval (App. D, E.6).
 const CONFIDENCE: f64 = 0.95;
@@ -35,15 +34,17 @@ struct Share {
 }
 
 const COLUMNS: &[Col<Share>] = &[
-    Col::key("what", "", |share| Cell::text(&share.what)),
-    Col::key("source", "", |share| Cell::text(&share.source)),
-    Col::count("events", "runs", |share| share.events),
-    Col::count("runs", "runs", |share| share.runs),
-    Col::known("lower_95", "", 4, |share| share.interval().map(|i| i.0)),
-    Col::known("upper_95", "", 4, |share| share.interval().map(|i| i.1)),
-    Col::known("upper_95_one_sided", "", 4, |share| {
-        upper_bound(share.events, share.runs, CONFIDENCE)
-    }),
+    Heading("what", "", "What is counted or compared").key(|share| Cell::text(&share.what)),
+    Heading("source", "", "What made the runs: engine or simulator")
+        .key(|share| Cell::text(&share.source)),
+    Heading("events", "runs", "Runs with the event").count(|share| share.events),
+    Heading("runs", "runs", "Runs that the row counts").count(|share| share.runs),
+    Heading("lower_95", "", "Lower end of the share's exact 95 % interval")
+        .known(4, |share| share.interval().map(|i| i.0)),
+    Heading("upper_95", "", "Upper end of the share's exact 95 % interval")
+        .known(4, |share| share.interval().map(|i| i.1)),
+    Heading("upper_95_one_sided", "", "Upper end of the share's one-sided exact 95 % interval")
+        .known(4, |share| upper_bound(share.events, share.runs, CONFIDENCE)),
 ];
 
 impl Share {
@@ -66,9 +67,9 @@ pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
     let mut sources = Vec::new();
     let mut origins = BTreeSet::new();
     for verdict in verdicts {
-        let Test::Persistence(rule) = &verdict.registration.registration.test else { continue };
+        let Some(rule) = PersistenceTest::of(verdict.test()) else { continue };
         for run in verdict.subjects() {
-            let Extra::Rolling(windows) = &run.extra else { continue };
+            let Some(TestMeasures::Persistence(windows)) = &run.for_test else { continue };
             // A pull's folders are its own; its runs have a name in the campaign.
             let own = run.dir.display().to_string();
             let named = Path::new(names.get(&own).unwrap_or(&own));

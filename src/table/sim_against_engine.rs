@@ -6,7 +6,7 @@ use crate::replay::{Replay, ReplayError, Replayed};
 use crate::run::{Meta, SourceFile};
 use crate::setup::Arm;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A row: what was predicted, of which run, beside what was measured.
 struct PredictedRow<'a> {
@@ -53,20 +53,21 @@ impl PredictedRow<'_> {
 /// what the closed runs say together.
 pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
     let columns: &[Col<PredictedRow<'_>>] = &[
-        Col::key("run", "", |of| Cell::text(of.run())),
-        Col::key("arm", "", |of| of.meta(|meta| Cell::text(meta.arm.word()))),
-        Col::key("population", "sessions", |of| {
-            of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))
-        }),
-        Col::key("rate_multiple", "lambda_ref", |of| {
-            of.meta(|meta| Cell::optional(meta.rate.multiple, 2))
-        }),
-        Col::key("seed", "", |of| of.meta(|meta| Cell::Count(meta.seed))),
-        Col::key("quantity", "", |of| Cell::text(of.quantity)),
-        Col::key("unit", "", |of| Cell::text(of.unit)),
-        Col::new("measured", "", |of| of.measured.clone()),
-        Col::new("predicted", "", |of| of.predicted.clone()),
-        Col::optional("predicted_over_measured", "", 3, |of| of.ratio),
+        Heading("run", "", "Path of the run's directory").key(|of| Cell::text(of.run())),
+        Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
+            .key(|of| of.meta(|meta| Cell::text(meta.arm.word()))),
+        Heading("population", "sessions", "Sessions that a closed run keeps running")
+            .key(|of| of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|of| of.meta(|meta| Cell::optional(meta.rate.multiple, 2))),
+        Heading("seed", "", "Seed of the run's plan")
+            .key(|of| of.meta(|meta| Cell::Count(meta.seed))),
+        Heading("quantity", "", "What the value is of").key(|of| Cell::text(of.quantity)),
+        Heading("unit", "", "Unit of the value in the same row").key(|of| Cell::text(of.unit)),
+        Heading("measured", "", "The measured value").new(|of| of.measured.clone()),
+        Heading("predicted", "", "The simulator's value").new(|of| of.predicted.clone()),
+        Heading("predicted_over_measured", "", "The simulator's value over the measured one")
+            .optional(3, |of| of.ratio),
     ];
     let rows = match replay {
         Ok(replay) => {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Per package, its modules from the lowest up. Between packages Cargo sees to it.
-const ORDER: [(&str, &[&str]); 6] = [
+const ORDER: [(&str, &[&str]); 7] = [
     (
         "crates/setup",
         &[
@@ -21,8 +21,9 @@ const ORDER: [(&str, &[&str]); 6] = [
         ],
     ),
     ("crates/model", &["model"]),
-    ("crates/runs", &["run", "measure", "rule", "law"]),
+    ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
     ("crates/simulator", &["plan", "client", "sim"]),
+    ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),
     (
         ".",

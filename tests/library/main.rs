@@ -10,5 +10,6 @@ mod paper_cells;
 mod provenance;
 mod quantities;
 mod real_figures;
+mod registered_tests;
 mod registrations;
 mod simulated_campaign;

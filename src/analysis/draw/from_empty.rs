@@ -7,10 +7,8 @@ use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoi
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
 use crate::model::Theory;
-use crate::rule::stability;
 use crate::run::Source;
 use crate::setup::Arm;
-use crate::setup::registration::test::Stability;
 
 use super::{origin, per_point};
 
@@ -50,8 +48,8 @@ fn cell(theory: &Theory, runs: &[&ScoredRun]) -> FromEmptyCell {
     let mut engine = Vec::new();
     let mut simulated: BTreeMap<u64, (f64, Origin, Vec<bool>)> = BTreeMap::new();
     for run in runs {
-        let stable = stability::is_stable(run.queue.as_ref(), &Stability::default());
-        let (Some(load), Some(multiple), Some(stable)) = (run.load, run.meta.rate.multiple, stable)
+        let (Some(load), Some(multiple), Some(stable)) =
+            (run.load, run.meta.rate.multiple, run.stable())
         else {
             continue;
         };

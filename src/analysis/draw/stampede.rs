@@ -4,7 +4,7 @@ use crate::analysis::spec::FigureSpec;
 use crate::figure::Figure;
 use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun, stampede};
 use crate::judged::score::ScoredRun;
-use crate::rule::pairing;
+use crate::rule::paired;
 
 use super::{at_rate, fractions, origin};
 
@@ -22,7 +22,7 @@ pub fn draw<'a>(
             let shown: Vec<&ScoredRun> = runs
                 .iter()
                 .filter(|run| cell.is_none_or(|name| run.meta.cell == name))
-                .filter(|run| at_rate(run, *rate) && pairing::place(&run.meta.arm).is_some())
+                .filter(|run| at_rate(run, *rate) && paired::place(&run.meta.arm).is_some())
                 .collect();
             used.extend(&shown);
             column(*rate, &shown)

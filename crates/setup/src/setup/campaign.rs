@@ -9,8 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::configs::check_name;
-use super::yaml::{self, ConfigError};
+use super::yaml::{self, ConfigError, check_name};
 use super::{ArmSpec, Cell, Scheduling};
 use crate::limits;
 use crate::name::PlainName;

@@ -14,9 +14,10 @@ pub mod statistic;
 use std::collections::BTreeMap;
 
 use super::{RunSpec, SimError, simulate};
+use crate::configs::Configs;
 use crate::measure::closed_curve::crossing;
 use crate::setup::protocol::WarmUp;
-use crate::setup::{Cell, ConfigError, Configs, Protocol, Workload};
+use crate::setup::{Cell, ConfigError, Protocol, Workload};
 pub use config::{Band, Fidelity, Reduction, RowSpec, RunSet};
 
 /// A computed row.

@@ -21,7 +21,7 @@ fn published() -> Fidelity {
 
 fn configs() -> Configs {
     let mut files = BTreeMap::new();
-    for folder in crate::setup::configs::FOLDERS {
+    for folder in crate::configs::FOLDERS {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let bytes = std::fs::read(&path).unwrap();

@@ -4,26 +4,24 @@
 //! A run is bound to a registration by the SHA-256 of the file's bytes, which
 //! its `meta.json` carries; the file is hashed as it lies, never re-serialised.
 
-pub mod after;
 pub mod filled;
 pub mod inputs;
-pub mod rescue;
-pub mod test;
 pub mod thresholds;
-pub mod trap;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::Cell;
-use super::yaml::{self, ConfigError};
 use crate::hash::sha256_hex;
 use crate::limits;
+use crate::setup::Cell;
+use crate::setup::yaml::{self, ConfigError};
 
+use super::registered::{Candidate, Role};
+
+pub use super::test::Test;
 pub use filled::Filled;
-pub use test::Test;
 pub use thresholds::PairedThresholds;
 
 /// A registration as `configs/registrations/<name>.yaml` states it.
@@ -103,6 +101,17 @@ impl Registration {
     pub fn is_about(&self, cell: &str) -> bool {
         self.cell == cell || self.also_cells.iter().any(|also| also == cell)
     }
+
+    /// What a run is to its test.
+    pub fn role(&self, run: &Candidate<'_>) -> Role {
+        if self.test.compares_with(run) {
+            Role::Control
+        } else if self.is_about(&run.meta.cell) {
+            self.test.role(run)
+        } else {
+            Role::None
+        }
+    }
 }
 
 impl Status {
@@ -169,7 +178,7 @@ impl RegistrationFile {
                 hardware: None,
                 controls_of: Vec::new(),
                 restates_sha256: Vec::new(),
-                test: Test::Paired,
+                test: Test::default(),
                 rule: PairedThresholds::default(),
                 filled: None,
                 sources: sources.map(|(key, place)| (key.to_owned(), place.to_owned())).into(),
@@ -214,27 +223,16 @@ impl Registration {
         if let Some((name, x)) = positive.iter().find(|(_, x)| *x <= 0.0) {
             return Err(format!("{name}: expected a positive number, found {x}"));
         }
-        let steps = match &self.test {
-            Test::Rescue(test) => vec![("test.tile_s", test.tile_s)],
-            Test::Mechanism(test) => vec![
-                ("test.every_s", test.every_s),
-                ("test.detector_over_s", test.detector_over_s),
-                ("test.engine_over_s", test.engine_over_s),
-            ],
-            Test::Persistence(test) => {
-                vec![("test.window_s", test.window_s), ("test.step_s", test.step_s)]
-            }
-            _ => Vec::new(),
-        };
-        if let Some((name, x)) = steps.iter().find(|(_, x)| *x < limits::STEP_S) {
+        let too_short = |(_, x): &(&str, f64)| *x < limits::STEP_S;
+        if let Some((name, x)) = self.test.steps().into_iter().find(too_short) {
             return Err(format!("{name}: expected at least {} s, found {x:?}", limits::STEP_S));
         }
         let filled = self.status != Status::Incomplete;
         if filled && self.cap.is_none() && self.test.needs_cap() {
             return Err(format!("cap: a {} needs one", self.test.words()));
         }
-        if filled && self.all_miss_tokens_per_s.is_none() && self.test == Test::Paired {
-            return Err("all_miss_tokens_per_s: a paired test needs it".into());
+        if filled && self.all_miss_tokens_per_s.is_none() && self.test.needs_all_miss_rate() {
+            return Err(format!("all_miss_tokens_per_s: a {} needs it", self.test.words()));
         }
         if let Some(rate) = self.rates.iter().find(|r| **r <= 0.0) {
             return Err(format!("rates: expected positive multiples of lambda_ref, found {rate}"));

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::layout::Layout;
-use super::registration::{RegistrationFile, Status, Test};
-use super::yaml::ConfigError;
-use super::{Cell, Protocol, Workload};
 use crate::hash::sha256_hex;
-use crate::name::PlainName;
 use crate::nearest::unknown;
+use crate::rule::edge::EdgeTest;
+use crate::rule::paired::PairedTest;
+use crate::rule::persistence::PersistenceTest;
+use crate::rule::registration::{RegistrationFile, Status, Test};
+use crate::rule::replicate::ReplicateTest;
+use crate::rule::stability::Stability;
+use crate::setup::yaml::check_name;
+use crate::setup::{Cell, ConfigError, Layout, Protocol, Workload};
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +68,7 @@ impl Configs {
     /// The registrations of the paired test that a cell has, in order of name.
     pub fn paired_of_cell<'a>(&'a self, cell: &str) -> impl Iterator<Item = &'a RegistrationFile> {
         self.registrations.values().filter(move |file| {
-            file.registration.cell == cell && file.registration.test == Test::Paired
+            file.registration.cell == cell && PairedTest::of(&file.registration.test).is_some()
         })
     }
 
@@ -87,6 +90,28 @@ impl Configs {
             (_, Some(filled), None) if fit.iter().all(|file| states(file)) => Ok(Some(filled)),
             _ => Err(fit),
         }
+    }
+
+    /// When a cell's run from empty is stable, and when its trap starts and ends: as its
+    /// registered tests of either say, where they agree; else as published.
+    pub fn from_empty_rules(&self, cell: &str) -> (Stability, PersistenceTest) {
+        let stability = |test: &Test| {
+            let edge = EdgeTest::of(test).map(|test| test.stability);
+            edge.or_else(|| Some(ReplicateTest::of(test)?.stability))
+        };
+        let persistence = |test: &Test| PersistenceTest::of(test).copied();
+        (
+            self.agreed(cell, stability).unwrap_or_default(),
+            self.agreed(cell, persistence).unwrap_or_default(),
+        )
+    }
+
+    /// What the tests of a cell's registrations say of something, if they all say the same.
+    fn agreed<T: PartialEq>(&self, cell: &str, of: impl Fn(&Test) -> Option<T>) -> Option<T> {
+        let own = self.registrations.values().filter(|file| file.registration.is_about(cell));
+        let mut said = own.filter_map(|file| of(&file.registration.test));
+        let first = said.next()?;
+        said.all(|other| other == first).then_some(first)
     }
 
     /// The registration whose bytes have this hash.
@@ -154,15 +179,4 @@ impl Folder<'_> {
         }
         Ok(found)
     }
-}
-
-/// Checks the name that a file states: a plain one, and the file's stem.
-pub fn check_name(path: &Path, name: &str) -> Result<(), ConfigError> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if name != stem {
-        let message = format!("name: expected {stem}, the file's stem, found {name}");
-        return Err(ConfigError::new(path, message));
-    }
-    PlainName::new(name).map_err(|e| ConfigError::new(path, format!("name: {e}")))?;
-    Ok(())
 }

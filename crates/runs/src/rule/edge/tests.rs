@@ -1,23 +1,6 @@
-//! The stability rule from both sides, and the published edges from the published runs.
+//! The published edges from the published runs, and a bracket replicated.
 
 use super::*;
-use crate::measure::queue::QueueSource;
-use crate::setup::registration::test::Quorum;
-
-fn label(final_mean: f64, rise: Option<f64>) -> &'static str {
-    let queue = QueueMeasures { source: QueueSource::Engine, final_mean, rise, max: 200.0 };
-    judge(Some(&queue), &Stability::default()).label
-}
-
-#[test]
-fn a_run_is_stable_with_a_final_queue_below_50_and_a_rise_of_at_most_10() {
-    assert_eq!(label(49.9, Some(10.0)), "STABLE");
-    assert_eq!(label(50.0, Some(10.0)), "UNSTABLE");
-    assert_eq!(label(49.9, Some(10.1)), "UNSTABLE");
-    assert_eq!(label(10.0, None), "UNMEASURABLE");
-    assert_eq!(label(60.0, None), "UNSTABLE");
-    assert_eq!(judge(None, &Stability::default()).label, "UNMEASURABLE");
-}
 
 fn run(nominal: f64, realized: f64, stable: bool) -> FromEmptyRun {
     FromEmptyRun { nominal, realized, stable }
@@ -90,16 +73,4 @@ fn fresh_seeds_replicate_the_bracket_with_two_of_three_unstable() {
     // The published outcome: six of six stable.
     assert_eq!(fresh(0).word, "NOT REPLICATED");
     assert_eq!(decide(&seed_0(), Some(&BRACKET)).word, "not decidable");
-}
-
-#[test]
-fn replicates_reproduce_when_every_plan_comes_out_as_its_original() {
-    let all = Quorum { needed: 3, of: 3 };
-    let word = |a: [bool; 3], b: [bool; 3]| {
-        let votes = |v: [bool; 3]| v.map(Some).to_vec();
-        decide_replicates(&[(0, votes(a)), (4, votes(b))], all).word
-    };
-    assert_eq!(word([true; 3], [true; 3]), "REPRODUCIBLE");
-    assert_eq!(word([true; 3], [true, true, false]), "NOT REPRODUCIBLE");
-    assert_eq!(decide_replicates(&[(0, vec![Some(true); 2])], all).word, "not decidable");
 }

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rule::vote::Quorum;
+
 /// Thresholds of the paired test; the published ones where a file states none (Table 6).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -38,6 +40,11 @@ impl Default for PairedThresholds {
 }
 
 impl PairedThresholds {
+    /// How many seeds a rate needs to pass.
+    pub const fn quorum(&self) -> Quorum {
+        Quorum { needed: self.seeds_passing, of: self.seeds_at_least }
+    }
+
     /// Their names, as a registration's file spells them.
     pub const NAMES: [&'static str; 7] = [
         "token_rate_tolerance",

@@ -1,4 +1,4 @@
-//! What one run brings to a test: who it is, whether it may vote, what was measured.
+//! What one run is to a registration: how it stands to it, its role, whether it may vote.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,51 +6,26 @@ use std::sync::Arc;
 use crate::judged::binding::{Binding, bind};
 use crate::judged::score::load_of;
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
+use crate::rule::registered::{self, Candidate, Evidence, Role};
 use crate::rule::state::{Load, RunState, judge};
 use crate::run::{Meta, RunStatus};
 
 use super::Context;
-use super::decide::role;
 
-/// What a run is to a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The test is about it.
-    Subject,
-    /// The test compares with it.
-    Control,
-    /// Neither.
-    None,
-}
-
-impl Role {
-    /// The words of the output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Subject => "subject",
-            Self::Control => "control",
-            Self::None => "",
-        }
-    }
-}
-
-/// One run, as a test sees it; its statistics are at hand by dereferencing.
+/// One run under a registration; its statistics are at hand by dereferencing.
 #[derive(Debug, Clone)]
-pub struct Evidence {
+pub struct Voter {
     pub statistics: Arc<RunStatistics>,
     pub binding: Binding,
     pub role: Role,
     /// Why it does not count, if it does not.
     pub set_aside: Option<String>,
-    pub load: Option<Load>,
+    load: Option<Load>,
     /// Its state under the paired test's rule.
-    pub state: Option<RunState>,
-    /// What the test asks for beyond the window.
-    pub extra: Extra,
+    state: Option<RunState>,
 }
 
-impl Deref for Evidence {
+impl Deref for Voter {
     type Target = RunStatistics;
 
     fn deref(&self) -> &RunStatistics {
@@ -58,7 +33,45 @@ impl Deref for Evidence {
     }
 }
 
-impl Evidence {
+impl Voter {
+    /// What a measured run is to the registration's test.
+    pub fn of(statistics: Arc<RunStatistics>, context: &Context<'_>) -> Self {
+        let registration = &context.file.registration;
+        let run = &*statistics;
+        // A control may be of another cell than the test's, with a protocol of its own.
+        let own = context.configs.of_cell(&run.meta.cell).map(|(_, _, own)| own);
+        let protocol = own.unwrap_or(context.case.protocol);
+        let load = load_of(&run.meta, context.file);
+        let binding = bind(&run.meta, context.file, context.configs);
+        let (meta, treatment) = (&run.meta, &run.treatment);
+        let role = registration.role(&Candidate { meta, treatment, protocol });
+        Self {
+            state: load.map(|load| judge(&run.measures, load, &registration.rule)),
+            set_aside: unusable(&run.meta, role, &binding, context),
+            binding,
+            role,
+            load,
+            statistics,
+        }
+    }
+
+    /// What it brings to the test of the registration with this hash.
+    pub fn evidence(&self, sha256: &str) -> Evidence<'_> {
+        Evidence {
+            name: self.name(),
+            meta: &self.meta,
+            measures: &self.measures,
+            treatment: &self.treatment,
+            plan: &self.plan,
+            burst_start_s: self.burst_start_s,
+            role: self.role,
+            counts: self.counts(),
+            load: self.load,
+            state: self.state.as_ref(),
+            for_test: self.for_tests.get(sha256),
+        }
+    }
+
     /// Whether a verdict over it decides.
     pub fn decides(&self) -> bool {
         self.binding.decides(&self.meta)
@@ -73,34 +86,9 @@ impl Evidence {
         self.dir.display().to_string()
     }
 
-    pub fn multiple(&self) -> f64 {
-        self.meta.rate.multiple.unwrap_or(f64::NAN)
-    }
-
-    /// The place it claims: arm, rate and seed.
+    /// The place it claims.
     pub fn place(&self) -> String {
-        format!("{} rate {:.2} seed {}", self.meta.arm, self.multiple(), self.meta.seed)
-    }
-}
-
-/// What a measured run is to the registration's test.
-pub fn gather(statistics: Arc<RunStatistics>, context: &Context<'_>) -> Evidence {
-    let registration = &context.file.registration;
-    let run = &*statistics;
-    // A control may be of another cell than the test's, with a protocol of its own.
-    let protocol =
-        context.configs.of_cell(&run.meta.cell).map_or(context.protocol, |(_, _, own)| own);
-    let load = load_of(&run.meta, context.file);
-    let binding = bind(&run.meta, context.file, context.configs);
-    let role = role(&registration.test, &run.meta, &run.treatment, registration, protocol);
-    Evidence {
-        state: load.map(|load| judge(&run.measures, load, &registration.rule)),
-        set_aside: unusable(&run.meta, role, &binding, context),
-        extra: run.extras.get(&context.file.sha256).cloned().unwrap_or(Extra::None),
-        binding,
-        role,
-        load,
-        statistics,
+        registered::place(&self.meta)
     }
 }
 

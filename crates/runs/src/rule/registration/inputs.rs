@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::yaml::{self, ConfigError};
+use crate::setup::yaml::{self, ConfigError};
 
 /// The inputs of a fill, from run directories or from a small YAML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,9 +6,96 @@
 
 use std::collections::BTreeMap;
 
-use crate::setup::{Arm, PairedThresholds};
+use serde::{Deserialize, Serialize};
 
+use crate::setup::Arm;
+
+use super::outcome::{Group, Labelled, Outcome};
+use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
+use super::registration::PairedThresholds;
 use super::state::State;
+use super::vote::{RateVerdict, Tally, tally};
+
+/// BURST, NOBURST and CAPPED at the registration's rates (Table 6). Its thresholds are the
+/// registration's, which every kind of test shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairedTest {}
+
+impl RegisteredTest for PairedTest {
+    fn words(&self) -> &'static str {
+        "paired test"
+    }
+
+    fn needs_cap(&self) -> bool {
+        true
+    }
+
+    fn needs_all_miss_rate(&self) -> bool {
+        true
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        of_an_arm(run)
+    }
+
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let registration = case.registration;
+        let runs: Vec<PairedRun> =
+            evidence.iter().filter(|e| e.counts).filter_map(PairedRun::of).collect();
+        let rates = pair(&runs, &registration.rule);
+        let verdicts: Vec<_> = rates.iter().map(|r| r.verdict).collect();
+        let outcome = Outcome::of_all("PASS", rates.iter().map(group).collect(), &verdicts);
+        let mut set_aside: Vec<String> = rates.iter().flat_map(|r| r.set_aside.clone()).collect();
+        for rate in &registration.rates {
+            if !rates.iter().any(|r| (r.multiple - rate).abs() < 1e-6) {
+                set_aside.push(format!("rate {rate:.2} has no run"));
+            }
+        }
+        Judged { rates, ..Judged::labelled(evidence, state_label) }.with(outcome, set_aside)
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["paired"]
+    }
+}
+
+/// A run of one of the three arms, its burst the protocol's.
+pub(super) fn of_an_arm(run: &Candidate<'_>) -> Role {
+    match run.arm() {
+        Arm::NoBurst => Role::Subject,
+        Arm::Burst | Arm::Capped => Role::subject(run.has_full_burst()),
+        _ => Role::None,
+    }
+}
+
+fn state_label(run: &Evidence<'_>) -> Option<Labelled> {
+    let state = run.state?;
+    let clauses = match state.state {
+        State::Recovered => state.recovered.clone(),
+        State::Draining => state.draining.clone(),
+        _ => state.trapped.clone(),
+    };
+    Some(Labelled { because: state.because.clone(), ..Labelled::new(state.state.word(), clauses) })
+}
+
+fn group(rate: &PairedVerdict) -> Group {
+    let seed = |s: &SeedOutcome| {
+        let words = s.states.map(|state| state.map_or("missing", State::word));
+        format!("seed {}: {}", s.seed, words.join(", "))
+    };
+    let seeds: Vec<String> = rate.seeds.iter().map(seed).collect();
+    Group {
+        name: format!("rate {:.2}", rate.multiple),
+        verdict: rate.verdict.words().into(),
+        because: format!(
+            "all three arms in {} of {} seeds; {}",
+            rate.met,
+            rate.judged,
+            seeds.join("; ")
+        ),
+    }
+}
 
 /// The three arms of the test, in the order they are printed, with the state it asks of each.
 pub const ARMS: [(Arm, State); 3] = [
@@ -37,6 +124,18 @@ pub struct PairedRun {
     pub name: String,
 }
 
+impl PairedRun {
+    fn of(run: &Evidence<'_>) -> Option<Self> {
+        Some(Self {
+            arm: run.meta.arm.clone(),
+            multiple: run.meta.rate.multiple?,
+            seed: run.meta.seed,
+            state: run.state?.state,
+            name: run.name.clone(),
+        })
+    }
+}
+
 /// One seed of one rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeedOutcome {
@@ -47,28 +146,6 @@ pub struct SeedOutcome {
     /// Whether all three arms met their condition; `None` when one is missing or
     /// cannot be measured.
     pub met: Option<bool>,
-}
-
-/// How a rate came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RateVerdict {
-    /// Enough seeds met all three conditions.
-    Pass,
-    /// Enough seeds could be judged, too few met them.
-    Fail,
-    /// Too few seeds could be judged.
-    NotDecidable,
-}
-
-impl RateVerdict {
-    /// The words of the output.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Fail => "FAIL",
-            Self::NotDecidable => "not decidable",
-        }
-    }
 }
 
 /// The verdict on one rate.
@@ -133,15 +210,7 @@ fn judge_rate(
         }
         seeds.push(SeedOutcome { seed: *seed, states, met: conditions_met(&states) });
     }
-    let judged = seeds.iter().filter(|s| s.met.is_some()).count() as u64;
-    let met = seeds.iter().filter(|s| s.met == Some(true)).count() as u64;
-    let verdict = if judged < rule.seeds_at_least {
-        RateVerdict::NotDecidable
-    } else if met * rule.seeds_at_least >= judged * rule.seeds_passing {
-        RateVerdict::Pass
-    } else {
-        RateVerdict::Fail
-    };
+    let Tally { met, judged, verdict } = tally(seeds.iter().map(|s| s.met), rule.quorum());
     PairedVerdict { multiple, seeds, verdict, met, judged, set_aside }
 }
 
@@ -155,5 +224,5 @@ fn conditions_met(states: &[Option<State>; 3]) -> Option<bool> {
 }
 
 #[cfg(test)]
-#[path = "pairing/tests.rs"]
+#[path = "paired/tests.rs"]
 mod tests;
