@@ -20,6 +20,7 @@ mod numbers;
 mod output;
 mod plan;
 mod project;
+mod query;
 mod readme;
 mod register;
 mod score;

@@ -109,7 +109,7 @@ impl Table {
     }
 
     /// Whether a column holds ranges: in csv these are two columns.
-    fn is_range(&self, place: usize) -> bool {
+    pub fn is_range(&self, place: usize) -> bool {
         self.rows.iter().any(|row| matches!(row.cells.get(place), Some(Cell::Range(..))))
     }
 }

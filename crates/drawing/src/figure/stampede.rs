@@ -6,13 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{COLUMN_WIDTH_PT, PAGE_WIDTH_PT, arm_name, arm_stroke};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin, arms, label::Label};
 use crate::setup::Arm;
 
@@ -79,7 +78,7 @@ pub fn stampede(input: &Stampede) -> Figure {
         note: note(input),
         missing: missing(input),
     };
-    page.figure(data(columns))
+    page.figure(SAMPLE, data(columns))
 }
 
 fn hit_panels(columns: &[StampedeColumn]) -> Vec<Panel> {
@@ -190,8 +189,8 @@ fn description(columns: &[StampedeColumn]) -> String {
     )
 }
 
-fn data(columns: &[StampedeColumn]) -> FigureData {
-    let mut data = time_table();
+fn data(columns: &[StampedeColumn]) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for column in columns {
         for run in runs_from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {

@@ -50,6 +50,7 @@ impl<T> Copy for Col<T> {}
 
 impl Heading {
     /// A finding of any kind.
+    #[expect(clippy::new_ret_no_self, reason = "a heading begins the declaration of a column")]
     pub const fn new<T>(self, of: fn(&T) -> Cell) -> Col<T> {
         Col { heading: self, is_key: false, of: Of::Cell(of) }
     }
