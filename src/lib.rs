@@ -28,9 +28,9 @@
 //!
 //! // A plan says who arrives when, for how many turns. It depends on workload, seed and rate
 //! // alone, so every arm of a seed meets the same sessions.
-//! use trapcheck::setup::Arm;
+//! use trapcheck::setup::ArmSpec;
 //! use trapcheck::sim::{Options, RunSpec, plan_of};
-//! let arm = Arm::Burst { sessions: None };
+//! let arm = ArmSpec::Burst { sessions: None };
 //! let options = Options::default();
 //! let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple: Some(1.65), seed: 0, options };
 //! let plan = plan_of(&spec)?;

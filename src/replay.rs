@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use crate::law::iteration::IterationFit;
 use crate::measure::{RunMeasures, measure};
-use crate::plan::{Plan, PlannedSession};
+use crate::plan::{DrawnSession, Plan};
 use crate::rule::state::{State, judge};
 use crate::run::{Meta, Source, SourceFile};
-use crate::setup::{Arm, Cell, Configs};
+use crate::setup::{Arm, ArmSpec, Cell, Configs};
 use crate::sim::directory::{Label, to_run};
 use crate::sim::{Options, RunSpec, SimError, replay};
 
@@ -135,26 +135,26 @@ fn predict(
 }
 
 /// The arm as the simulator knows it.
-fn arm(meta: &Meta) -> Option<Arm> {
+fn arm(meta: &Meta) -> Option<ArmSpec> {
     let population = || u32::try_from(meta.population?).ok();
-    Some(match meta.arm.as_str() {
-        "burst" => Arm::Burst { sessions: None },
-        "noburst" => Arm::Noburst {},
-        "capped" => Arm::Capped { cap: u32::try_from(meta.gate?.n_cap).ok()? },
-        "closed" => Arm::Closed { population: population()? },
-        "e0a" => Arm::E0a { population: population()? },
-        "e0b" => Arm::E0b {},
+    Some(match meta.arm {
+        Arm::Burst => ArmSpec::Burst { sessions: None },
+        Arm::NoBurst => ArmSpec::NoBurst {},
+        Arm::Capped => ArmSpec::Capped { cap: u32::try_from(meta.gate?.n_cap).ok()? },
+        Arm::Closed => ArmSpec::Closed { population: population()? },
+        Arm::E0a => ArmSpec::E0a { population: population()? },
+        Arm::E0b => ArmSpec::E0b {},
         _ => return None,
     })
 }
 
 /// The run's own plan, sessions numbered in the order of the file.
 fn plan(run: &ScoredRun) -> Option<Plan> {
-    let sessions: Vec<PlannedSession> = run
+    let sessions: Vec<DrawnSession> = run
         .planned
         .iter()
         .zip(0..)
-        .map(|(s, session)| PlannedSession {
+        .map(|(s, session)| DrawnSession {
             kind: s.kind,
             session,
             t_arrival_s: s.t_arrival_s,

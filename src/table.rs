@@ -57,7 +57,6 @@ use crate::judged::ScoredRun;
 use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
-use crate::rule::Arm;
 use crate::setup::Configs;
 pub use trapcheck_tables::table::{Cell, Col, Column, Heading, Row, Table};
 
@@ -77,7 +76,7 @@ fn judged_for_the_paired_test(runs: &[ScoredRun]) -> impl Iterator<Item = &Score
     let bound = |run: &ScoredRun| run.binding.is_bound();
     let of_arm = |run: &&ScoredRun| {
         let judged = run.state.is_some() && run.binding.is_of_a_registration();
-        judged && Arm::of(&run.meta.arm).is_some()
+        judged && crate::rule::paired::place(&run.meta.arm).is_some()
     };
     let kind = move |run: &ScoredRun| (run.meta.cell.clone(), run.meta.source.word());
     let with_bound: BTreeSet<_> =

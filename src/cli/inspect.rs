@@ -81,7 +81,7 @@ fn columns() -> Vec<Col<Inspected>> {
         Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
             .key(|of| of.found(|run| Cell::text(&run.meta.cell))),
         Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
-            .key(|of| of.found(|run| Cell::text(&run.meta.arm))),
+            .key(|of| of.found(|run| Cell::text(run.meta.arm.word()))),
         Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
             .key(|of| of.found(|run| Cell::optional(run.meta.rate.multiple, 2))),
         Heading("population", "sessions", "Sessions that a closed run keeps running")

@@ -12,7 +12,6 @@ use crate::analysis::store::Store;
 use crate::escape::{escaped, shown};
 use crate::files::write_beside;
 use crate::judged::score::{ScoredRun, Scoring, score};
-use crate::judged::statistics::is_open_arm;
 use crate::judged::verdict::Verdict;
 use crate::judged::what_if::{Answer, WhatIf};
 use crate::rule::{RunState, State};
@@ -255,14 +254,14 @@ fn as_text(scoring: &Scoring, verdicts: &[Verdict], width: Width) -> String {
 }
 
 fn is_open(run: &ScoredRun) -> bool {
-    is_open_arm(&run.meta.arm)
+    run.meta.arm.is_open()
 }
 
 /// By cell, arm, rate and seed, which is how a test is read.
 fn in_reading_order<'a>(runs: impl IntoIterator<Item = &'a ScoredRun>) -> Vec<&'a ScoredRun> {
     let mut ordered: Vec<&ScoredRun> = runs.into_iter().collect();
     ordered.sort_by(|a, b| {
-        let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.arm.clone());
+        let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.arm.to_string());
         let rate = |r: &ScoredRun| r.meta.rate.multiple.unwrap_or(0.0);
         key(a)
             .cmp(&key(b))
@@ -278,7 +277,7 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
         .map(|run| {
             let window = run.measures.window.as_ref();
             vec![
-                Cell::text(&run.meta.arm),
+                Cell::text(run.meta.arm.word()),
                 Cell::optional(run.meta.rate.multiple, 2),
                 Cell::Count(run.meta.seed),
                 Cell::text(run.state.as_ref().map_or("not judged", |s| s.state.word())),
@@ -377,7 +376,7 @@ fn trap_check(run: &ScoredRun, width: Width) -> String {
     let rate = meta.rate.multiple.map_or(String::new(), |m| format!(" {}", fixed(m, 2)));
     let mut out = format!(
         "\nTrap check, {}{rate} seed {}: stuck, follow-up hits below the line\n({})\n",
-        escaped(&meta.arm),
+        escaped(meta.arm.word()),
         meta.seed,
         short_name(&run.dir)
     );

@@ -126,7 +126,7 @@ fn as_text(verdict: &Verdict, width: Width) -> String {
         .into_iter()
         .map(|run| {
             vec![
-                Cell::text(&run.meta.arm),
+                Cell::text(run.meta.arm.word()),
                 Cell::optional(run.meta.rate.multiple, 2),
                 Cell::Count(run.meta.seed),
                 Cell::text(run.labelled.as_ref().map_or("", |l| l.label)),
@@ -165,7 +165,8 @@ fn in_order(verdict: &Verdict) -> Vec<&VerdictRun> {
         verdict.runs.iter().filter(|run| run.labelled.is_some()).collect();
     let rate = |run: &VerdictRun| run.meta.rate.multiple.unwrap_or(0.0);
     runs.sort_by(|a, b| {
-        let by_arm = (a.role != "subject", &a.meta.arm).cmp(&(b.role != "subject", &b.meta.arm));
+        let by_arm =
+            (a.role != "subject", a.meta.arm.word()).cmp(&(b.role != "subject", b.meta.arm.word()));
         by_arm.then(rate(a).total_cmp(&rate(b))).then(a.meta.seed.cmp(&b.meta.seed))
     });
     runs

@@ -15,7 +15,7 @@ use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
 use super::Measured;
 use super::binding::{Binding, bind, judge_of};
-use super::statistics::{RunStatistics, is_open_arm};
+use super::statistics::RunStatistics;
 use super::verdict::{Verdict, VerdictError, most_fitting, verdict};
 
 /// A run that could be read, and how it was judged; its statistics are at hand by
@@ -154,7 +154,7 @@ pub fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
 
 /// The state of an open run by a registration's rule; `None` for other runs.
 pub fn state_of(run: &RunStatistics, file: &RegistrationFile) -> Option<RunState> {
-    let load = load_of(&run.meta, file).filter(|_| is_open_arm(&run.meta.arm))?;
+    let load = load_of(&run.meta, file).filter(|_| run.meta.arm.is_open())?;
     Some(judge(&run.measures, load, &file.registration.rule))
 }
 

@@ -29,7 +29,7 @@ use crate::rule::persistence::{self, TrapLife};
 use crate::rule::registered::{Candidate, Measurable, Role};
 use crate::rule::test::TestMeasures;
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
-use crate::setup::{Configs, Protocol, RegistrationFile, Span};
+use crate::setup::{Arm, Configs, Protocol, RegistrationFile, Span};
 
 use super::score::Unreadable;
 
@@ -84,11 +84,6 @@ pub struct RunStatistics {
     pub for_tests: BTreeMap<String, TestMeasures>,
 }
 
-/// Whether an arm is judged by the paired test's rule.
-pub fn is_open_arm(arm: &str) -> bool {
-    !matches!(arm, "closed" | "e0a" | "e0b")
-}
-
 impl RunStatistics {
     /// Measures a run, for every registration of the configuration that it concerns and
     /// one more.
@@ -104,7 +99,7 @@ impl RunStatistics {
             return Err(no_cell(run, configs));
         };
         let measures = measure(&run, protocol);
-        let open = is_open_arm(&run.meta.arm);
+        let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
         let candidate = Candidate { meta: &run.meta, treatment: &treatment, protocol };
         let for_test = |file: &RegistrationFile| {
@@ -123,7 +118,7 @@ impl RunStatistics {
             from_burst: measures
                 .burst_start_s
                 .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s)),
-            queue: (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten(),
+            queue: (run.meta.arm == Arm::E0b).then(|| queue::queue(&run, protocol)).flatten(),
             queue_lengths: queue::lengths(
                 &run,
                 measures.window_span,
@@ -131,9 +126,9 @@ impl RunStatistics {
             ),
             // The last decoded token is not in the cache when its turn ends.
             reuse: reuse(&run, workload.tool_output_tokens + 1),
-            degraded: (run.meta.arm == "closed").then(|| degraded(&run, protocol)).flatten(),
+            degraded: (run.meta.arm == Arm::Closed).then(|| degraded(&run, protocol)).flatten(),
             cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
-            from_empty: (run.meta.arm == "e0b").then(|| {
+            from_empty: (run.meta.arm == Arm::E0b).then(|| {
                 let (_, rule) = configs.from_empty_rules(&run.meta.cell);
                 let hits = rolling::follow_up_hits(&run, 0.0, rule.window_s, rule.step_s);
                 persistence::life(&hits, &rule)

@@ -75,7 +75,7 @@ pub const fn cell<T: AboutRun>() -> Col<T> {
 /// Its arm.
 pub const fn arm<T: AboutRun>() -> Col<T> {
     Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
-        .key(|of| Cell::text(&of.run().meta.arm))
+        .key(|of| Cell::text(of.run().meta.arm.word()))
 }
 
 /// Its nominal arrival rate; none for a closed run.

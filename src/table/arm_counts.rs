@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
-use crate::rule::{Arm, State};
+use crate::rule::State;
+use crate::setup::Arm;
 
 use super::paired_ranges::groups;
 use super::{Cell, Col, Heading, Table};
@@ -13,7 +14,7 @@ use super::{Cell, Col, Heading, Table};
 struct ArmRuns<'a> {
     cell: &'a str,
     source: &'static str,
-    arm: Arm,
+    arm: &'a Arm,
     runs: &'a [&'a ScoredRun],
     /// Seeds lower than NOBURST's, and seeds compared; none for NOBURST itself.
     signs: Option<(u64, u64)>,
@@ -58,20 +59,20 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         Heading("sign_test_p", "", "Probability of the one-sided sign test over these seeds")
             .optional(4, |of| of.signs.and_then(|(lower, compared)| sign_test(lower, compared))),
     ];
-    let mut arms: BTreeMap<(String, &'static str, Arm), Vec<&ScoredRun>> = BTreeMap::new();
+    let mut arms: BTreeMap<(String, &'static str, &Arm), Vec<&ScoredRun>> = BTreeMap::new();
     for ((cell, source, _, arm), group) in groups(runs) {
         arms.entry((cell, source, arm)).or_default().extend(group);
     }
     let rows = arms.iter().map(|((cell, source, arm), runs)| {
-        let good = arms.get(&(cell.clone(), *source, Arm::NoBurst));
-        let good = good.filter(|_| *arm != Arm::NoBurst);
-        ArmRuns { cell, source, arm: *arm, runs, signs: good.map(|good| signs(runs, good)) }
+        let good = arms.get(&(cell.clone(), *source, &Arm::NoBurst));
+        let good = good.filter(|_| **arm != Arm::NoBurst);
+        ArmRuns { cell, source, arm, runs, signs: good.map(|good| signs(runs, good)) }
     });
     let title = "States per arm over all rates, and the one-sided sign test of the hit fraction \
                  against NOBURST, a seed one vote";
     Table::of("arm_counts", title, columns, rows, |of| {
         let sources = of.runs.iter().flat_map(|run| run.sources.clone()).collect();
-        (format!("{}/{}/{}", of.cell, of.source, of.arm.word()), sources)
+        (format!("{}/{}/{}", of.cell, of.source, of.arm), sources)
     })
 }
 

@@ -8,6 +8,7 @@ use crate::law::interval::{clopper_pearson, upper_bound};
 use crate::rule::persistence::{PersistenceTest, life};
 use crate::rule::test::TestMeasures;
 use crate::run::SourceFile;
+use crate::setup::Arm;
 
 use super::{Cell, Col, Heading, Table};
 
@@ -16,7 +17,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Seeds of a dose (App. E.6).
 const SEEDS: u64 = 3;
 /// Arms whose traps persistence is about: after a burst, and after a tool slowdown (App. D).
-const TRAPPED_ARMS: [&str; 2] = ["burst", "toolslow"];
+const TRAPPED_ARMS: [Arm; 2] = [Arm::Burst, Arm::Toolslow];
 /// Tests of the campaign whose traps App. D counts: served first come first served, and made
 /// before the blind tests. A run's own files do not say in which order it was served, so its
 /// folder has to; runs in folders of other names are not counted.
@@ -75,10 +76,9 @@ pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
             let of_test = |folder: Component<'_>| {
                 COUNTED_TESTS.iter().any(|test| folder.as_os_str() == *test)
             };
-            let counted =
-                TRAPPED_ARMS.contains(&run.meta.arm.as_str()) && named.components().any(of_test);
+            let counted = TRAPPED_ARMS.contains(&run.meta.arm) && named.components().any(of_test);
             let life = life(windows, rule);
-            if counted && life.onset_s.is_some() {
+            if counted && life.trapped_from_s.is_some() {
                 trapped += 1;
                 escaped += u64::from(life.escape_s.is_some());
                 origins.insert(run.meta.source.word());

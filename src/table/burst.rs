@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::judged::ScoredRun;
 use crate::measure::burst::BurstMeasures;
 use crate::measure::stretches::Stretches;
-use crate::rule::Arm;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::about_run::{AboutRun, with_identity};
 use super::measured_curve::MeasuredCurve;
@@ -81,7 +80,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
 type Curves<'a> = BTreeMap<(&'a str, &'static str), MeasuredCurve>;
 
 fn is_capped(run: &ScoredRun) -> bool {
-    Arm::of(&run.meta.arm) == Some(Arm::Capped)
+    run.meta.arm == Arm::Capped
 }
 
 /// How long the cell's own measured curve lets the cap drain the burst (App. E.4), s.

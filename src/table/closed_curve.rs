@@ -4,7 +4,7 @@ use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
 use crate::measure::WindowMeasures;
 use crate::measure::stretches::Stretches;
-use crate::setup::{Configs, Span};
+use crate::setup::{Arm, Configs, Span};
 
 use super::about_run::{AboutRun, cell, run, seed, source};
 use super::{Cell, Col, Heading, Table, session_means};
@@ -96,7 +96,7 @@ fn columns<'a>() -> Vec<Col<Closed<'a>>> {
 
 /// The table of closed runs, in order of cell and population.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
-    let mut closed: Vec<_> = runs.iter().filter(|run| run.meta.arm == "closed").collect();
+    let mut closed: Vec<_> = runs.iter().filter(|run| run.meta.arm == Arm::Closed).collect();
     closed.sort_by(|a, b| {
         let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.population, r.dir.clone());
         key(a).cmp(&key(b))

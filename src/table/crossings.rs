@@ -7,7 +7,7 @@ use crate::judged::ScoredRun;
 use crate::measure::closed_curve::{by_population, half_hit_crossing, mean};
 use crate::measure::{WindowMeasures, stats};
 use crate::run::SourceFile;
-use crate::setup::Configs;
+use crate::setup::{Arm, Configs};
 
 use super::{Cell, Col, Heading, Table, session_means};
 
@@ -127,7 +127,7 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
 /// The closed runs by cell and source.
 fn closed_runs(runs: &[ScoredRun]) -> BTreeMap<(&str, &'static str), Vec<&ScoredRun>> {
     let mut groups: BTreeMap<_, Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
+    for run in runs.iter().filter(|run| run.meta.arm == Arm::Closed) {
         groups.entry((run.meta.cell.as_str(), run.meta.source.word())).or_default().push(run);
     }
     groups

@@ -7,9 +7,8 @@ use crate::measure::at_burst;
 use crate::measure::bins::Series;
 use crate::model::curve::EntryModel;
 use crate::model::fluid::plan::PlanRun;
-use crate::rule::Arm;
 use crate::rule::cut::{CutArm, CutTest};
-use crate::setup::{Configs, Span};
+use crate::setup::{Arm, Configs, Span};
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
 use super::{Cell, Col, Heading, Table, plan_model};
@@ -262,7 +261,7 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
 /// The table, a row per run of the arm `cut`, by name of the arm. `test` gives windows and
 /// arms.
 pub fn table(runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Table {
-    let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == "cut").collect();
+    let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == Arm::Cut).collect();
     cut.sort_by_key(|run| (run.dir.parent().map(ToOwned::to_owned), run.meta.seed));
     let mut rows: Vec<CutRun<'_>> =
         cut.iter().filter_map(|run| CutRun::of(run, runs, test, configs)).collect();
@@ -281,7 +280,7 @@ fn nearest(arms: &[CutArm], multiple: f64) -> Option<&CutArm> {
 fn uncut_control<'a>(run: &ScoredRun, runs: &'a [ScoredRun]) -> Option<&'a Series> {
     super::judged_for_the_paired_test(runs)
         .find(|r| {
-            Arm::of(&r.meta.arm) == Some(Arm::Burst)
+            r.meta.arm == Arm::Burst
                 && r.meta.cell == run.meta.cell
                 && r.meta.seed == run.meta.seed
                 && r.meta.rate == run.meta.rate

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::judged::ScoredRun;
 use crate::rule::edge::{Edge, FromEmptyRun, nominal_edge, realized_edge};
 use crate::run::SourceFile;
+use crate::setup::Arm;
 
 use super::{Cell, Col, Heading, Table};
 
@@ -59,7 +60,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         .new(|of| Cell::yes_no(Some(of.realized().monotone))),
     ];
     let mut groups: BTreeMap<(&str, &str), Edges<'_>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.meta.arm == "e0b") {
+    for run in runs.iter().filter(|run| run.meta.arm == Arm::E0b) {
         if let Some(from_empty) = from_empty(run) {
             let (cell, source) = (run.meta.cell.as_str(), run.meta.source.word());
             let none = || Edges { cell, source, runs: Vec::new(), sources: Vec::new() };

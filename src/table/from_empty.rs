@@ -5,7 +5,7 @@ use crate::judged::statistics::RunStatistics;
 use crate::measure::share::Share;
 use crate::measure::stretches::Stretches;
 use crate::rule::state::Load;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::about_run::{AboutRun, cell, rate_multiple, run, seed, source};
 use super::{Cell, Col, Heading, Table};
@@ -85,7 +85,7 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
         Heading("arrivals_above_nominal_sd", "sd", "Arrivals above nominal, Poisson deviations")
             .number(2, |of| of.arrivals_above_nominal_sd()),
         Heading("collapse", "", "NONE, COLLAPSED or RECOVERED").new(|of| {
-            let life = of.run.from_empty.as_ref().map(|life| (life.onset_s, life.escape_s));
+            let life = of.run.from_empty.as_ref().map(|life| (life.trapped_from_s, life.escape_s));
             life.map_or(Cell::Unknown, |life| match life {
                 (None, _) => Cell::text("NONE"),
                 (Some(_), None) => Cell::text("COLLAPSED"),
@@ -99,7 +99,7 @@ fn columns<'a>() -> Vec<Col<FromEmpty<'a>>> {
 
 /// The table of from-empty runs.
 pub fn table(runs: &[ScoredRun]) -> Table {
-    let from_empty = || runs.iter().filter(|run| run.meta.arm == "e0b");
+    let from_empty = || runs.iter().filter(|run| run.meta.arm == Arm::E0b);
     let rates: Vec<f64> = from_empty().filter_map(completions_multiple).collect();
     let rows = from_empty().filter(|run| run.measures.window.is_some()).filter_map(|run| {
         let rate = completions_multiple(run);

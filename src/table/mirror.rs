@@ -8,11 +8,10 @@ use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::at_burst::{self, Arrival};
 use crate::measure::stats;
 use crate::model::fluid::plan::PlanRun;
-use crate::rule::Arm;
 use crate::rule::mirror::MirrorTest;
 use crate::rule::test::TestMeasures;
 use crate::run::Kind;
-use crate::setup::{Configs, Span};
+use crate::setup::{Arm, Configs, Span};
 
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Heading, Table, judged_for_the_paired_test, plan_model};
@@ -279,7 +278,7 @@ pub fn table(
         })
     });
     let standard: Vec<Seen<'_>> = judged_for_the_paired_test(scored)
-        .filter(|run| run.meta.cell == STANDARD && Arm::of(&run.meta.arm) == Some(Arm::Burst))
+        .filter(|run| run.meta.cell == STANDARD && run.meta.arm == Arm::Burst)
         .map(|run| Seen::of(run, rule))
         .collect();
     let timing = timing_factor(&standard);

@@ -60,14 +60,14 @@ impl PublishedValue {
 
 /// A published value with ours.
 #[derive(Debug, Clone)]
-pub struct Compared {
+pub struct AnsweredValue {
     /// The published value.
     pub published: PublishedValue,
     /// Ours, or why there is none.
     pub ours: Result<f64, Unanswered>,
 }
 
-impl Compared {
+impl AnsweredValue {
     /// Whether ours rounds to the printed digits. `None` without a value of ours.
     pub fn matches(&self) -> Option<bool> {
         let ours = self.ours.as_ref().ok()?;
@@ -116,8 +116,8 @@ pub fn compare(
     published: &[PublishedValue],
     theories: &BTreeMap<String, Theory>,
     printed: &Printed,
-) -> Vec<Compared> {
-    let answered = |value: &PublishedValue| Compared {
+) -> Vec<AnsweredValue> {
+    let answered = |value: &PublishedValue| AnsweredValue {
         published: value.clone(),
         ours: value.asks.answer(theories, printed),
     };
@@ -142,7 +142,7 @@ pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unsolved> {
 }
 
 /// What tells a value from others, and ours.
-const VALUE: [Col<Compared>; 6] = [
+const VALUE: [Col<AnsweredValue>; 6] = [
     Heading("id", "", "Identifier of the published value").key(|of| Cell::text(&of.published.id)),
     Heading("place", "", "Where the paper states it").key(|of| Cell::text(&of.published.place)),
     Heading("quantity", "", "What it is").key(|of| Cell::text(&of.published.quantity)),
@@ -152,11 +152,11 @@ const VALUE: [Col<Compared>; 6] = [
     Heading("ours", "", "Our value, with one digit more")
         .new(|of| of.ours.as_ref().map_or(Cell::Unknown, |x| number(*x, of.digits() + 1))),
 ];
-const GAP: Col<Compared> = Heading("gap_percent", "%", "Ours against published")
+const GAP: Col<AnsweredValue> = Heading("gap_percent", "%", "Ours against published")
     .optional(3, |of| Some(100.0 * of.relative_gap()?));
 
 /// The rows as a table. `ours` carries one digit more than the published value.
-pub fn table(rows: &[Compared]) -> Table {
+pub fn table(rows: &[AnsweredValue]) -> Table {
     let columns = [
         &VALUE[..],
         &[
@@ -176,12 +176,12 @@ pub fn table(rows: &[Compared]) -> Table {
     Table::of("model_values", "Published model values and ours", &columns, rows, identity)
 }
 
-fn identity(of: &Compared) -> (String, Vec<SourceFile>) {
+fn identity(of: &AnsweredValue) -> (String, Vec<SourceFile>) {
     (of.published.id.clone(), Vec::new())
 }
 
 /// How many values match, by what they rest on.
-pub fn summary(rows: &[Compared]) -> Table {
+pub fn summary(rows: &[AnsweredValue]) -> Table {
     let mut bases: BTreeMap<&str, Vec<Option<bool>>> = BTreeMap::new();
     for row in rows {
         let basis = if row.published.computable() {
@@ -206,7 +206,7 @@ pub fn summary(rows: &[Compared]) -> Table {
 }
 
 /// The values that do not come out to the printed digit, with what tells them apart.
-pub fn misses(rows: &[Compared]) -> Table {
+pub fn misses(rows: &[AnsweredValue]) -> Table {
     let missed = rows.iter().filter(|row| row.matches() == Some(false));
     let title = "Values that do not come out to the printed digit";
     Table::of("model_values_misses", title, &[&VALUE[..], &[GAP]].concat(), missed, identity)

@@ -4,23 +4,22 @@ use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
 use crate::measure::WindowMeasures;
-use crate::rule::{Arm, State};
+use crate::rule::State;
+use crate::setup::Arm;
 
 use super::about_run::token_rate_ratio;
 use super::{Cell, Col, Heading, Table};
 
 /// Runs that belong together: a cell, a source, a rate and an arm.
-pub type Group<'a> = ((String, &'static str, u64, Arm), Vec<&'a ScoredRun>);
+pub type Group<'a> = ((String, &'static str, u64, &'a Arm), Vec<&'a ScoredRun>);
 
 /// The judged runs of the paired test's arms by cell, source, rate and arm, seeds in order.
 pub fn groups(runs: &[ScoredRun]) -> Vec<Group<'_>> {
-    let mut groups: BTreeMap<(String, &'static str, u64, Arm), Vec<&ScoredRun>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, &'static str, u64, &Arm), Vec<&ScoredRun>> = BTreeMap::new();
     for run in super::judged_for_the_paired_test(runs) {
-        let Some((arm, multiple)) = Arm::of(&run.meta.arm).zip(run.meta.rate.multiple) else {
-            continue;
-        };
+        let Some(multiple) = run.meta.rate.multiple else { continue };
         let rate = (multiple * 1e6).round() as u64;
-        let key = (run.meta.cell.clone(), run.meta.source.word(), rate, arm);
+        let key = (run.meta.cell.clone(), run.meta.source.word(), rate, &run.meta.arm);
         groups.entry(key).or_default().push(run);
     }
     for runs in groups.values_mut() {
@@ -85,7 +84,7 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         groups(runs),
         |((cell, source, rate, arm), runs)| {
             let sources = runs.iter().flat_map(|run| run.sources.clone()).collect();
-            (format!("{cell}/{source}/{:.2}/{}", multiple(*rate), arm.word()), sources)
+            (format!("{cell}/{source}/{:.2}/{}", multiple(*rate), arm), sources)
         },
     )
 }

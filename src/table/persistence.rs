@@ -5,6 +5,7 @@ use crate::judged::statistics::RunStatistics;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::persistence::{PersistenceTest, TrapLife, life};
 use crate::rule::test::TestMeasures;
+use crate::setup::Arm;
 
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Heading, Table, stuck, trigger};
@@ -28,7 +29,7 @@ impl AboutRun for Trap<'_> {
 impl Trap<'_> {
     /// How long it lasted, s; `None` without one.
     fn lasted_s(&self) -> Option<f64> {
-        self.life.onset_s.map(|_| self.life.trapped_s)
+        self.life.trapped_from_s.map(|_| self.life.trapped_s)
     }
 
     /// When a follow-up last hit, s.
@@ -48,7 +49,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         Heading("trigger_gone", "", "Whether every session of the trigger had left")
             .new(|trap| trap.trigger_gone.clone()),
         Heading("onset_s", "s", "Start of the trap's first window")
-            .optional(0, |trap| trap.life.onset_s),
+            .optional(0, |trap| trap.life.trapped_from_s),
         Heading("trapped_s", "s", "How long it stayed trapped").optional(0, |trap| trap.lasted_s()),
         Heading(
             "trapped_since_window_start_s",
@@ -64,7 +65,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
         Heading("last_hit_s", "s", "When the last turn hit").optional(0, |trap| trap.last_hit_s()),
         Heading("last_hit_after_trigger_s", "s", "From the trigger's leaving to the last hit")
             .optional(0, |trap| {
-                let from_empty = trap.run.meta.arm == "e0b";
+                let from_empty = trap.run.meta.arm == Arm::E0b;
                 let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
                 trap.last_hit_s().map(|t| t - began_s)
             }),

@@ -5,8 +5,7 @@ use crate::judged::ScoredRun;
 use crate::law::trap_check::Calibration;
 use crate::measure::at_burst::Arrival;
 use crate::measure::stats;
-use crate::rule::Arm;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Heading, Table, judged_for_the_paired_test};
@@ -47,7 +46,7 @@ fn columns<'a>() -> Vec<Col<Binned<'a>>> {
 /// The table, a row per stuck BURST run of the paired test and bin.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let stuck = judged_for_the_paired_test(runs)
-        .filter(|run| Arm::of(&run.meta.arm) == Some(Arm::Burst) && run.stuck == Some(true));
+        .filter(|run| run.meta.arm == Arm::Burst && run.stuck == Some(true));
     let title = "Growth of sojourns with the arrival time, by number of turns";
     Table::of("self_similarity", title, &columns(), stuck.flat_map(bins), |of| {
         (format!("{}/{}", of.dir(), of.1.0 + 1), of.sources())

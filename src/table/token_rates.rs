@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
 use crate::model::Theory;
-use crate::rule::Arm;
+use crate::setup::Arm;
 
 use super::about_run::{token_rate_ratio, with_identity};
 use super::model_values::token_ratio;
@@ -31,8 +31,7 @@ pub fn table(runs: &[ScoredRun], theories: &BTreeMap<String, Theory>) -> Table {
     ]);
     // The layer depends on cell and rate alone.
     let mut predicted: BTreeMap<(String, u64), Option<f64>> = BTreeMap::new();
-    let bursts =
-        judged_for_the_paired_test(runs).filter(|r| Arm::of(&r.meta.arm) == Some(Arm::Burst));
+    let bursts = judged_for_the_paired_test(runs).filter(|r| r.meta.arm == Arm::Burst);
     let rows = bursts.filter_map(|run| {
         let (cell, lambda) = (&run.meta.cell, run.load?.lambda_per_s);
         let of_cell = || token_ratio(theories.get(cell)?, lambda).ok();

@@ -8,6 +8,7 @@ mod layers;
 mod model_values;
 mod paper_cells;
 mod provenance;
+mod quantities;
 mod real_figures;
 mod registered_tests;
 mod registrations;

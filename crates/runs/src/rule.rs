@@ -36,7 +36,7 @@ pub mod vote;
 
 pub use clause::{Clause, Comparison};
 pub use outcome::{Group, Labelled, Outcome};
-pub use paired::{Arm, PairedVerdict, SeedOutcome};
+pub use paired::{PairedVerdict, SeedOutcome};
 pub use registered::{RegisteredTest, Role};
 pub use state::{Load, RunState, State};
 pub use vote::RateVerdict;

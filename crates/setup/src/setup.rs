@@ -13,7 +13,7 @@ mod tool_time;
 pub mod workload;
 pub mod yaml;
 
-pub use arm::{Arm, Schedule};
+pub use arm::{Arm, ArmSpec, Schedule};
 pub use campaign::Campaign;
 pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
 pub use layout::Layout;

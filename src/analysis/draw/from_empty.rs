@@ -8,6 +8,7 @@ use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
 use crate::model::Theory;
 use crate::run::Source;
+use crate::setup::Arm;
 
 use super::{origin, per_point};
 
@@ -23,7 +24,7 @@ pub fn draw<'a>(
         .map(|theory| {
             let own: Vec<&ScoredRun> = runs
                 .iter()
-                .filter(|run| run.meta.cell == theory.cell.name && run.meta.arm == "e0b")
+                .filter(|run| run.meta.cell == theory.cell.name && run.meta.arm == Arm::E0b)
                 .collect();
             used.extend(&own);
             cell(theory, &own)

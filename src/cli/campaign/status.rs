@@ -19,7 +19,7 @@ pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
         Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
             .key(|job| Cell::text(&job.planned.test.cell)),
         Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
-            .key(|job| Cell::text(job.planned.arm.name())),
+            .key(|job| Cell::text(job.planned.arm.arm().word())),
         Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
             .key(|job| Cell::optional(job.planned.multiple, 2)),
         Heading("seed", "", "Seed of the run's plan").key(|job| Cell::Count(job.planned.seed)),

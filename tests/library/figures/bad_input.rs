@@ -8,12 +8,12 @@ use trapcheck::figure::predicted_curve::{PredictedCurves, predicted_curves};
 use trapcheck::figure::rescue::{Rescue, rescue};
 use trapcheck::figure::run_picture::{RunPicture, run_picture};
 use trapcheck::figure::stampede::{Stampede, StampedeRun, stampede};
-use trapcheck::figure::style::Arm;
 use trapcheck::figure::theorem::{TheoremCheck, theorem};
 use trapcheck::figure::tilted_mix::{TiltedMix, tilted_mix};
 use trapcheck::figure::time_scales::{TimeScales, time_scales};
 use trapcheck::figure::two_engines::two_engines;
 use trapcheck::rendering;
+use trapcheck::setup::Arm;
 
 use crate::figures::made_up::{self, curves, rescues, single_runs, theories};
 

@@ -11,11 +11,12 @@ use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{
-    Arm, BLUE, DASHED, DOTTED, GREEN, GREY, INK, MAIN_PT, PAGE_WIDTH_PT, PURPLE, SEED_PT, SOLID,
-    Stroke,
+    BLUE, DASHED, DOTTED, GREEN, GREY, INK, MAIN_PT, PAGE_WIDTH_PT, PURPLE, SEED_PT, SOLID, Stroke,
+    arm_stroke,
 };
 use super::timeline::{Timeline, counts_axis};
 use super::{Figure, Origin};
+use crate::setup::Arm;
 use crate::table::{Cell, Col, Heading};
 
 /// One run.
@@ -24,7 +25,7 @@ pub struct RunPicture {
     /// The run's name: cell, arm, rate and seed, as plain text.
     pub run: String,
     /// Its arm.
-    pub arm: Option<Arm>,
+    pub arm: Arm,
     /// Its verdict, with the clause that decided it, as plain text.
     pub verdict: String,
     /// Burst, cap on, cap off and the evaluation window.
@@ -129,7 +130,7 @@ pub fn run_picture(input: &RunPicture) -> Figure {
 }
 
 fn stroke(input: &RunPicture) -> Stroke {
-    Stroke::new(input.arm.map_or(INK, |arm| arm.stroke().colour), MAIN_PT, SOLID)
+    Stroke::new(arm_stroke(&input.arm).colour, MAIN_PT, SOLID)
 }
 
 fn has(input: &RunPicture, panel: RunPanel) -> bool {

@@ -5,7 +5,8 @@ use super::axis::Axis;
 use super::label::Label;
 use super::mark::Mark;
 use super::panel::Panel;
-use super::style::{Arm, CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE};
+use super::style::{CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE, arm_name};
+use crate::setup::Arm;
 use crate::table::{Cell, Col, Heading};
 
 /// The marked times of a run or of several runs of one protocol, s on the run's own clock.
@@ -82,7 +83,7 @@ pub struct Sample {
 pub const SAMPLE: &[Col<Sample>] = &[
     Heading("column", "", "The column of panels").new(|of| Cell::text(&of.column)),
     Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.quantity)),
-    Heading("arm", "", "The run's arm").new(|of| Cell::text(of.arm.name())),
+    Heading("arm", "", "The run's arm").new(|of| Cell::text(arm_name(&of.arm))),
     Heading("seed", "", "The run's seed").new(|of| Cell::Count(of.seed)),
     Heading("t [s]", "s", "Time since the start of the run").number(3, |of| of.t_s),
     Heading("value", "", "The value at that time").optional(6, |of| of.value),
@@ -93,12 +94,12 @@ pub fn push_series(
     data: &mut Vec<(Origin, Sample)>,
     column: &str,
     quantity: &'static str,
-    (arm, seed, origin): (Arm, u64, &Origin),
+    (arm, seed, origin): (&Arm, u64, &Origin),
     points: impl Iterator<Item = (f64, Option<f64>)>,
 ) {
     let column = Label::parse(column).text();
     data.extend(points.map(|(t_s, value)| {
-        let column = column.clone();
+        let (column, arm) = (column.clone(), arm.clone());
         (origin.clone(), Sample { column, quantity, arm, seed, t_s, value })
     }));
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{population, span};
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::clause::{Clause, Comparison};
 use super::endpoint::Endpoints;
@@ -104,7 +104,7 @@ impl RegisteredTest for CutTest {
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {
-        Role::subject(run.arm() == "cut")
+        Role::subject(*run.arm() == Arm::Cut)
     }
 
     fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::treatment::Dose;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::endpoint::{Endpoint, Endpoints};
 use super::outcome::{Group, Outcome, UNMEASURABLE};
@@ -19,7 +19,7 @@ use super::vote::{Quorum, tally};
 #[serde(deny_unknown_fields)]
 pub struct EndpointTest {
     /// The arm of its runs, as in `meta.json`.
-    pub arm: String,
+    pub arm: Arm,
     /// What varies.
     pub dose: Dose,
     /// When a slowdown lasts; runs slowed at other times are other tests'.
@@ -29,7 +29,7 @@ pub struct EndpointTest {
     pub doses: Vec<ExpectedDose>,
     /// The arm whose same-seed run must be STUCK for a seed to count (SHED), if any.
     #[serde(default)]
-    pub stuck_control: Option<String>,
+    pub stuck_control: Option<Arm>,
     /// When a run is STUCK or GOOD.
     #[serde(default)]
     pub endpoints: Endpoints,
@@ -84,12 +84,12 @@ impl RegisteredTest for EndpointTest {
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {
-        let given = run.arm() == self.arm
+        let given = *run.arm() == self.arm
             && self.during_s.is_none_or(|during| run.treatment.slowed_during(during))
             && self.doses.iter().any(|d| run.treatment.is(self.dose, d.dose));
         if given {
             Role::Subject
-        } else if self.stuck_control.as_deref() == Some(run.arm()) && run.has_full_burst() {
+        } else if self.stuck_control.as_ref() == Some(run.arm()) && run.has_full_burst() {
             Role::Control
         } else {
             Role::None

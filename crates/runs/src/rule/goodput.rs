@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::goodput::{SessionTime, UnloadedTurns, served_in_time, session_times};
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{
@@ -54,7 +54,7 @@ impl RegisteredTest for GoodputTest {
 
     fn role(&self, run: &Candidate<'_>) -> Role {
         match run.arm() {
-            "noburst" => Role::Control,
+            Arm::NoBurst => Role::Control,
             _ => Role::subject(run.is_open()),
         }
     }
@@ -102,7 +102,7 @@ impl RegisteredTest for GoodputTest {
         for (i, run) in evidence.iter().enumerate().filter(|(_, e)| e.is_subject()) {
             if let Some(lost) = losses(run) {
                 judged.goodput_lost[i] = lost;
-                subjects.push((run.meta.arm.as_str(), lost));
+                subjects.push((run.meta.arm.word(), lost));
             }
         }
         let because = "goodput lost against NOBURST of the same seed; made after the outcome";

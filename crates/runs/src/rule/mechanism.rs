@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::measure::alarm::{Alarm, first_alarm};
 use crate::measure::rolling::{Rolled, follow_up_hits, mean_first_token_s};
 use crate::measure::{Share, population};
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
-use super::paired::{Arm, of_an_arm};
+use super::paired::of_an_arm;
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
@@ -144,7 +145,7 @@ impl RegisteredTest for MechanismTest {
 }
 
 fn is_burst(run: &Evidence<'_>) -> bool {
-    Arm::of(&run.meta.arm) == Some(Arm::Burst)
+    run.meta.arm == Arm::Burst
 }
 
 /// What a run says about the mechanism.
@@ -206,7 +207,7 @@ fn engine_alarms(windows: &[Rolled<Option<f64>>], rule: &MechanismTest) -> Vec<f
         .collect()
 }
 
-/// The clauses of each check that apply to a run, by its letter.
+/// Each *mechanism clause* that a run is asked, (a) to (d) (App. E.5), by the letter of its check.
 fn checks(run: &MechanismRun, rule: &MechanismTest) -> Vec<(char, Vec<Clause>)> {
     let (gap, hit) = if run.burst {
         (Comparison::Above(rule.burst_gap_above), Comparison::Below(rule.burst_hit_below))

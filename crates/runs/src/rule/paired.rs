@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::setup::Arm;
+
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
 use super::registration::PairedThresholds;
@@ -60,10 +62,10 @@ impl RegisteredTest for PairedTest {
 
 /// A run of one of the three arms, its burst the protocol's.
 pub(super) fn of_an_arm(run: &Candidate<'_>) -> Role {
-    match Arm::of(run.arm()) {
-        Some(Arm::NoBurst) => Role::Subject,
-        Some(_) => Role::subject(run.has_full_burst()),
-        None => Role::None,
+    match run.arm() {
+        Arm::NoBurst => Role::Subject,
+        Arm::Burst | Arm::Capped => Role::subject(run.has_full_burst()),
+        _ => Role::None,
     }
 }
 
@@ -95,48 +97,22 @@ fn group(rate: &PairedVerdict) -> Group {
     }
 }
 
-/// The three arms of the test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Arm {
-    /// With the burst.
-    Burst,
-    /// Without it.
-    NoBurst,
-    /// With it, behind a cap.
-    Capped,
-}
+/// The three arms of the test, in the order they are printed, with the state it asks of each.
+pub const ARMS: [(Arm, State); 3] = [
+    (Arm::Burst, State::Trapped),
+    (Arm::NoBurst, State::Recovered),
+    (Arm::Capped, State::Recovered),
+];
 
-impl Arm {
-    /// All three, in the order they are printed.
-    pub const ALL: [Self; 3] = [Self::Burst, Self::NoBurst, Self::Capped];
-
-    /// The word in `meta.json`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Burst => "burst",
-            Self::NoBurst => "noburst",
-            Self::Capped => "capped",
-        }
-    }
-
-    /// The arm of a run, if it is one of the three.
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|arm| arm.word() == word)
-    }
-
-    /// The state the test asks of it.
-    pub const fn needs(self) -> State {
-        match self {
-            Self::Burst => State::Trapped,
-            Self::NoBurst | Self::Capped => State::Recovered,
-        }
-    }
+/// The place of an arm in [`ARMS`], if it is one of the three.
+pub fn place(arm: &Arm) -> Option<usize> {
+    ARMS.iter().position(|(of_test, _)| of_test == arm)
 }
 
 /// One run as the pairing sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairedRun {
-    /// Its arm.
+    /// Its arm; a run of another than the three is left out.
     pub arm: Arm,
     /// Rate, a multiple of lambda_ref.
     pub multiple: f64,
@@ -151,7 +127,7 @@ pub struct PairedRun {
 impl PairedRun {
     fn of(run: &Evidence<'_>) -> Option<Self> {
         Some(Self {
-            arm: Arm::of(&run.meta.arm)?,
+            arm: run.meta.arm.clone(),
             multiple: run.meta.rate.multiple?,
             seed: run.meta.seed,
             state: run.state?.state,
@@ -165,7 +141,7 @@ impl PairedRun {
 pub struct SeedOutcome {
     /// The seed.
     pub seed: u64,
-    /// The arms' states, in the order of [`Arm::ALL`]; `None` where there is no usable run.
+    /// The arms' states, in the order of [`ARMS`]; `None` where there is no usable run.
     pub states: [Option<State>; 3],
     /// Whether all three arms met their condition; `None` when one is missing or
     /// cannot be measured.
@@ -198,8 +174,9 @@ fn rate_key(multiple: f64) -> u64 {
 pub fn pair(runs: &[PairedRun], rule: &PairedThresholds) -> Vec<PairedVerdict> {
     let mut rates: BTreeMap<u64, BTreeMap<u64, [Vec<&PairedRun>; 3]>> = BTreeMap::new();
     for run in runs {
+        let Some(place) = place(&run.arm) else { continue };
         let seeds = rates.entry(rate_key(run.multiple)).or_default();
-        seeds.entry(run.seed).or_default()[run.arm as usize].push(run);
+        seeds.entry(run.seed).or_default()[place].push(run);
     }
     rates.into_values().map(|seeds| judge_rate(&seeds, rule)).collect()
 }
@@ -211,14 +188,14 @@ fn judge_rate(
     let mut set_aside = Vec::new();
     let mut seeds = Vec::new();
     let mut multiple = 0.0;
-    for (seed, arms) in by_seed {
+    for (seed, by_arm) in by_seed {
         let mut states = [None; 3];
-        for (arm, claims) in Arm::ALL.into_iter().zip(arms) {
+        for (((arm, _), claims), state) in ARMS.iter().zip(by_arm).zip(&mut states) {
             match claims.as_slice() {
-                [] => set_aside.push(format!("seed {seed} has no {} run", arm.word())),
+                [] => set_aside.push(format!("seed {seed} has no {arm} run")),
                 [run] => {
                     multiple = run.multiple;
-                    states[arm as usize] = Some(run.state);
+                    *state = Some(run.state);
                     if run.state == State::Unmeasurable {
                         set_aside.push(format!("{} cannot be measured", run.name));
                     }
@@ -227,7 +204,6 @@ fn judge_rate(
                     multiple = several[0].multiple;
                     let names: Vec<_> = several.iter().map(|r| r.name.as_str()).collect();
                     let names = names.join(", ");
-                    let arm = arm.word();
                     set_aside.push(format!("several runs claim {arm} seed {seed}: {names}"));
                 }
             }
@@ -241,10 +217,10 @@ fn judge_rate(
 fn conditions_met(states: &[Option<State>; 3]) -> Option<bool> {
     let usable = |state: &Option<State>| state.filter(|s| *s != State::Unmeasurable);
     let states: Vec<State> = states.iter().filter_map(usable).collect();
-    if states.len() < Arm::ALL.len() {
+    if states.len() < ARMS.len() {
         return None;
     }
-    Some(Arm::ALL.iter().zip(states).all(|(arm, state)| state == arm.needs()))
+    Some(ARMS.iter().zip(states).all(|((_, needed), state)| state == *needed))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::Share;
 use crate::measure::rolling::{Rolled, follow_up_hits};
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
@@ -93,7 +94,7 @@ impl RegisteredTest for PersistenceTest {
 /// start of a run from empty.
 fn trigger_start(on: &Measurable<'_>) -> f64 {
     match on.treatment.slowed {
-        _ if on.run.meta.arm == "e0b" => 0.0,
+        _ if on.run.meta.arm == Arm::E0b => 0.0,
         Some(slowed) if on.treatment.burst_sessions == 0 => slowed.span_s.start_s,
         _ => on.protocol.paired.burst.start_s,
     }
@@ -110,7 +111,7 @@ fn intervention(on: &Measurable<'_>) -> Option<f64> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrapLife {
     /// End of the first window that was trapped, s; `None` if none was.
-    pub onset_s: Option<f64>,
+    pub trapped_from_s: Option<f64>,
     /// End of the first later window that hit again, s.
     pub escape_s: Option<f64>,
     /// The largest follow-up hit fraction of a later window.
@@ -125,24 +126,24 @@ pub struct TrapLife {
 pub fn life(windows: &[Rolled<Share>], rule: &PersistenceTest) -> TrapLife {
     let trapped = |w: &Rolled<Share>| w.value.is_above(rule.onset_hit_at_most) == Some(false);
     let Some(first) = windows.iter().position(trapped) else {
-        return TrapLife { onset_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
+        return TrapLife { trapped_from_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
     };
     let later = &windows[first + 1..];
     let escaped = |w: &&Rolled<Share>| w.value.is_below(rule.escape_hit_at_least) == Some(false);
     let escape_s = later.iter().find(escaped).map(|w| w.end_s);
-    let onset_s = windows[first].end_s;
-    let last_s = windows.last().map_or(onset_s, |w| w.end_s);
+    let trapped_from_s = windows[first].end_s;
+    let last_s = windows.last().map_or(trapped_from_s, |w| w.end_s);
     TrapLife {
-        onset_s: Some(onset_s),
+        trapped_from_s: Some(trapped_from_s),
         escape_s,
         highest: later.iter().filter_map(|w| w.value.value()).max_by(f64::total_cmp),
-        trapped_s: escape_s.unwrap_or(last_s) - onset_s,
+        trapped_s: escape_s.unwrap_or(last_s) - trapped_from_s,
     }
 }
 
 /// Labels a run: NO TRAP, ESCAPED or PERSISTED.
 fn judge(life: &TrapLife, rule: &PersistenceTest) -> Labelled {
-    if life.onset_s.is_none() {
+    if life.trapped_from_s.is_none() {
         return Labelled::new("NO TRAP", Vec::new());
     }
     let highest = Clause::new(
@@ -163,7 +164,7 @@ pub fn escape_bound(runs: u64, confidence: f64) -> Option<f64> {
 
 /// Over all runs: how many trapped, how many escaped, for how long, and the bound.
 fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
-    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.onset_s.is_some()).collect();
+    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.trapped_from_s.is_some()).collect();
     let escaped = trapped.iter().filter(|l| l.escape_s.is_some()).count();
     let hours = trapped.iter().map(|l| l.trapped_s).sum::<f64>() / 3600.0;
     let shortest = trapped.iter().map(|l| l.trapped_s).min_by(f64::total_cmp);
@@ -228,7 +229,7 @@ mod tests {
         let mut all = windows(&[900, 0, 0]);
         all[1].value = Share::default();
         let found = life(&all, &PersistenceTest::default());
-        assert_eq!((found.onset_s, found.escape_s), (Some(1520.0), None));
+        assert_eq!((found.trapped_from_s, found.escape_s), (Some(1520.0), None));
     }
 
     #[test]

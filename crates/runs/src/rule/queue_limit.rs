@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::queue::longest_queue;
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
@@ -46,11 +47,11 @@ impl RegisteredTest for QueueLimitTest {
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {
-        Role::subject(run.arm() == "burst")
+        Role::subject(*run.arm() == Arm::Burst)
     }
 
     fn compares_with(&self, run: &Candidate<'_>) -> bool {
-        run.meta.cell == self.stock_cell && run.arm() == "burst"
+        run.meta.cell == self.stock_cell && *run.arm() == Arm::Burst
     }
 
     fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {

@@ -6,7 +6,7 @@ use crate::measure::plan_identity::PlanIdentity;
 use crate::measure::rescue::ControlAfter;
 use crate::measure::treatment::Treatment;
 use crate::run::{Meta, Run};
-use crate::setup::{Cell, Protocol, Workload};
+use crate::setup::{Arm, Cell, Protocol, Workload};
 
 use super::clause::Clause;
 use super::outcome::{Labelled, Outcome};
@@ -105,18 +105,18 @@ pub struct Candidate<'a> {
 
 impl Candidate<'_> {
     /// Its arm.
-    pub fn arm(&self) -> &str {
+    pub fn arm(&self) -> &Arm {
         &self.meta.arm
     }
 
     /// Whether it started from empty.
     pub fn is_from_empty(&self) -> bool {
-        self.arm() == "e0b"
+        *self.arm() == Arm::E0b
     }
 
     /// Whether it is of an arm with arrivals of its own, that meets a running engine.
     pub fn is_open(&self) -> bool {
-        self.meta.rate.multiple.is_some() && !matches!(self.arm(), "closed" | "e0a" | "e0b")
+        self.meta.rate.multiple.is_some() && self.arm().is_open()
     }
 
     /// Whether its burst is the protocol's whole one.
@@ -127,8 +127,8 @@ impl Candidate<'_> {
     /// What it is to a test of BURST against NOBURST.
     pub fn burst_or_control(&self) -> Role {
         match self.arm() {
-            "burst" if self.has_full_burst() => Role::Subject,
-            "noburst" => Role::Control,
+            Arm::Burst if self.has_full_burst() => Role::Subject,
+            Arm::NoBurst => Role::Control,
             _ => Role::None,
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::plan_identity::PlanIdentity;
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures, RescueTimes};
 use crate::measure::{population, rolling};
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::outcome::{Labelled, UNMEASURABLE};
 use super::registered::{
@@ -137,7 +137,7 @@ impl RegisteredTest for RescueTest {
 
     fn role(&self, run: &Candidate<'_>) -> Role {
         match (run.arm(), run.burst_or_control()) {
-            ("rescue", _) => Role::Subject,
+            (Arm::Rescue, _) => Role::Subject,
             (_, Role::None) => Role::None,
             _ => Role::Control,
         }
@@ -167,12 +167,12 @@ impl RegisteredTest for RescueTest {
 
     /// A label per run, pairs by rate and seed, an outcome over the pairs.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
-        let mut judged = Judged::labelled(evidence, |e| match (e.role, e.meta.arm.as_str()) {
+        let mut judged = Judged::labelled(evidence, |e| match (e.role, &e.meta.arm) {
             (Role::Subject, _) => Some(self.label(e, case).map_or_else(
                 || Labelled::unmeasurable("it ended before its window did"),
                 |label| label.labelled,
             )),
-            (_, "burst") => Some(self.control_label(e, case)),
+            (_, Arm::Burst) => Some(self.control_label(e, case)),
             _ => None,
         });
         for (i, run) in evidence.iter().enumerate().filter(|(_, e)| e.role == Role::Subject) {
@@ -181,11 +181,11 @@ impl RegisteredTest for RescueTest {
         let (subjects, mut set_aside) = placed(evidence, Role::Subject, Evidence::place);
         let (controls, doubles) = placed(evidence, Role::Control, Evidence::place);
         set_aside.extend(doubles);
-        let of = |arm: &str| -> BTreeMap<(u64, u64), (usize, &Evidence<'_>)> {
+        let of = |arm: Arm| -> BTreeMap<(u64, u64), (usize, &Evidence<'_>)> {
             let of_arm = controls.iter().filter(|(_, e)| e.meta.arm == arm);
             of_arm.map(|(i, e)| (e.rate_and_seed(), (*i, *e))).collect()
         };
-        let (bursts, nobursts) = (of("burst"), of("noburst"));
+        let (bursts, nobursts) = (of(Arm::Burst), of(Arm::NoBurst));
         let mut seeds = Vec::new();
         for (i, e) in &subjects {
             let (burst, noburst) =

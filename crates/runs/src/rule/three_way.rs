@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::treatment::Dose;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::endpoint::{Endpoint, Endpoints};
 use super::outcome::{Group, Outcome};
@@ -15,7 +15,7 @@ use super::vote::{Quorum, RateVerdict, tally};
 #[serde(deny_unknown_fields)]
 pub struct ThreeWayTest {
     /// The arm of its runs, as in `meta.json`.
-    pub arm: String,
+    pub arm: Arm,
     /// What is done to them.
     pub dose: Dose,
     /// How much of it.
@@ -38,7 +38,7 @@ impl RegisteredTest for ThreeWayTest {
 
     fn role(&self, run: &Candidate<'_>) -> Role {
         Role::subject(
-            run.arm() == self.arm
+            *run.arm() == self.arm
                 && run.treatment.is(self.dose, self.amount)
                 && self.during_s.is_none_or(|during| run.treatment.slowed_during(during)),
         )

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::RunMeasures;
 use crate::model::fifo::{ModelF, Regime};
 use crate::model::{AllMiss, SessionMeans};
-use crate::setup::{Cell, Workload};
+use crate::setup::{Arm, Cell, Workload};
 
 use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
@@ -25,7 +25,7 @@ use super::vote::RateVerdict;
 #[serde(deny_unknown_fields, default)]
 pub struct TrapLawTest {
     /// The arms whose stuck runs are scored; empty for every arm.
-    pub arms: Vec<String>,
+    pub arms: Vec<Arm>,
     /// S1: a run's mean prompt within this share of the tilted mix.
     pub composition_per_run: f64,
     /// S1, pooled.
@@ -73,7 +73,7 @@ impl RegisteredTest for TrapLawTest {
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {
-        let of_arm = self.arms.is_empty() || self.arms.iter().any(|arm| arm == run.arm());
+        let of_arm = self.arms.is_empty() || self.arms.contains(run.arm());
         Role::subject(run.is_open() && of_arm)
     }
 

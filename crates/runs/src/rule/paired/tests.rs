@@ -3,7 +3,8 @@
 use super::*;
 
 fn run(arm: Arm, seed: u64, state: State) -> PairedRun {
-    PairedRun { arm, multiple: 1.35, seed, state, name: format!("{}_{seed}", arm.word()) }
+    let name = format!("{arm}_{seed}");
+    PairedRun { arm, multiple: 1.35, seed, state, name }
 }
 
 /// Seeds whose burst is in the given state; the controls are good.

@@ -31,8 +31,8 @@ fn configs() -> Configs {
     Configs::parse(&root(), &files).unwrap()
 }
 
-fn in_parallel(jobs: &[Job<'_>]) -> Vec<Result<Values, FidelityError>> {
-    jobs.par_iter().map(Job::values).collect()
+fn in_parallel(jobs: &[SeedRun<'_>]) -> Vec<Result<Values, FidelityError>> {
+    jobs.par_iter().map(SeedRun::values).collect()
 }
 
 /// Only the rows of `ids`, with at most `seeds` seeds each.
