@@ -239,7 +239,7 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
     affordable(&plan, spec, &engine)?;
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
     let behaviour = arm::behaviour(spec.arm, horizon_s)?;
-    let (client, samples) = run::drive(&run::Job {
+    let (client, samples) = run::drive(&run::RunInputs {
         plan: &plan,
         workload: spec.workload,
         behaviour,
