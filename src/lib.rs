@@ -80,6 +80,7 @@ pub mod judged;
 pub mod numbers;
 pub mod provenance;
 pub mod published;
+pub mod query;
 mod reading;
 pub mod rendering;
 pub mod replay;

@@ -21,6 +21,7 @@ mod numbers;
 mod output;
 mod plan;
 mod project;
+mod query;
 mod readme;
 mod register;
 mod score;

@@ -43,6 +43,7 @@ const ORDER: [(&str, &[&str]); 7] = [
             "table",
             "analysis",
             "numbers",
+            "query",
             "cli",
         ],
     ),

@@ -9,7 +9,6 @@
 //! a run cannot say leaves a clause open, and an open clause never decides.
 
 pub mod clause;
-pub mod crossing;
 pub mod cut;
 pub mod edge;
 pub mod endpoint;

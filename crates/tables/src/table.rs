@@ -109,27 +109,12 @@ impl Table {
     }
 
     /// Whether a column holds ranges: in csv these are two columns.
-    fn is_range(&self, place: usize) -> bool {
+    pub fn is_range(&self, place: usize) -> bool {
         self.rows.iter().any(|row| matches!(row.cells.get(place), Some(Cell::Range(..))))
     }
 }
 
 impl Column {
-    /// A column of findings.
-    pub const fn new(name: &'static str, unit: &'static str) -> Self {
-        Self::with(name, unit, false)
-    }
-
-    /// A column that says which row this is.
-    pub const fn key(name: &'static str, unit: &'static str) -> Self {
-        Self::with(name, unit, true)
-    }
-
-    const fn with(name: &'static str, unit: &'static str, is_key: bool) -> Self {
-        let [name, unit, meaning] = [Cow::Borrowed(name), Cow::Borrowed(unit), Cow::Borrowed("")];
-        Self { name, unit, meaning, is_key }
-    }
-
     /// Name and unit for readers, on two lines; a unit that the name ends with is said once.
     pub fn heading(&self) -> String {
         let said = match &*self.unit {

@@ -4,14 +4,13 @@
 //! is outstanding below. The registered verdicts are left to the rule.
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, CAP_SHADE, COLUMN_WIDTH_PT, HELD, PAGE_WIDTH_PT, WINDOW_SHADE};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin, arms};
 
 /// What the figure shows: one column per cell and rate.
@@ -76,7 +75,7 @@ pub fn rescue(input: &Rescue) -> Figure {
         note: note(input),
         missing: missing(columns),
     };
-    page.figure(data(columns))
+    page.figure(SAMPLE, data(columns))
 }
 
 fn hit_panels(columns: &[RescueColumn]) -> Vec<Panel> {
@@ -171,8 +170,8 @@ fn missing(columns: &[RescueColumn]) -> Vec<String> {
     columns.iter().flat_map(of_column).collect()
 }
 
-fn data(columns: &[RescueColumn]) -> FigureData {
-    let mut data = time_table();
+fn data(columns: &[RescueColumn]) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for column in columns {
         for run in from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {

@@ -5,7 +5,6 @@
 //! made by the rule and only printed here.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
@@ -17,6 +16,7 @@ use super::style::{
 };
 use super::timeline::{Timeline, counts_axis};
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +125,7 @@ pub fn run_picture(input: &RunPicture) -> Figure {
         note: Label::plain(&input.verdict),
         missing: absent.map(|panel| axis_of(input, *panel).label.text()).collect(),
     };
-    page.figure(data(input))
+    page.figure(COLUMNS, data(input))
 }
 
 fn stroke(input: &RunPicture) -> Stroke {
@@ -234,10 +234,19 @@ fn beside(input: &RunPicture, which: RunPanel) -> Vec<Entry> {
     }
 }
 
-fn data(input: &RunPicture) -> FigureData {
-    let mut data = FigureData::new(&[("quantity", "", 0), ("t", "s", 3), ("value", "", 6)]);
-    let mut push = |quantity: &str, t_s: f64, value: Option<f64>| {
-        data.push(&input.origin, [quantity.into(), t_s.into(), Value::known(value)]);
+/// A quantity at a time (s).
+type Plotted = (&'static str, f64, Option<f64>);
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.0)),
+    Heading("t [s]", "s", "Time since the start of the run").number(3, |of| of.1),
+    Heading("value", "", "The value at that time").optional(6, |of| of.2),
+];
+
+fn data(input: &RunPicture) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
+    let mut push = |quantity, t_s, value| {
+        data.push((input.origin.clone(), (quantity, t_s, value)));
     };
     let series = [
         ("hit_fraction", &input.hits),

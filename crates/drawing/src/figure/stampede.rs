@@ -6,13 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, COLUMN_WIDTH_PT, PAGE_WIDTH_PT};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin, arms, label::Label};
 
 /// What the figure shows: one to four columns, one per arrival rate.
@@ -78,7 +77,7 @@ pub fn stampede(input: &Stampede) -> Figure {
         note: note(input),
         missing: missing(input),
     };
-    page.figure(data(columns))
+    page.figure(SAMPLE, data(columns))
 }
 
 fn hit_panels(columns: &[StampedeColumn]) -> Vec<Panel> {
@@ -191,8 +190,8 @@ fn description(columns: &[StampedeColumn]) -> String {
     )
 }
 
-fn data(columns: &[StampedeColumn]) -> FigureData {
-    let mut data = time_table();
+fn data(columns: &[StampedeColumn]) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for column in columns {
         for (arm, run) in runs_from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {

@@ -3,14 +3,13 @@
 //! The page plays this as an animation; here both runs stand beside each other on one axis.
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{Arm, HELD, PAGE_WIDTH_PT};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin};
 
 /// What the figure shows.
@@ -82,7 +81,7 @@ pub fn two_engines(input: &TwoEngines) -> Figure {
         note: Label::plain(&format!("Seed {}. {}", input.seed, input.note)),
         missing: absent.map(|(_, run, _)| run.title.clone()).collect(),
     };
-    page.figure(data(input))
+    page.figure(SAMPLE, data(input))
 }
 
 type Engine<'a> = (Arm, &'a EngineRun, Timeline);
@@ -101,8 +100,8 @@ fn hit_panel(index: usize, (arm, run, timeline): &Engine<'_>) -> Panel {
     panel
 }
 
-fn data(input: &TwoEngines) -> FigureData {
-    let mut data = time_table();
+fn data(input: &TwoEngines) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for (arm, run, _) in engines(input) {
         let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
             push_series(&mut data, &run.title, quantity, (arm, input.seed, &run.origin), points);

@@ -50,6 +50,7 @@ impl<T> Copy for Col<T> {}
 
 impl Heading {
     /// A finding of any kind.
+    #[expect(clippy::new_ret_no_self, reason = "a heading begins the declaration of a column")]
     pub const fn new<T>(self, of: fn(&T) -> Cell) -> Col<T> {
         Col { heading: self, is_key: false, of: Of::Cell(of) }
     }
@@ -125,6 +126,19 @@ impl Table {
             columns: columns.iter().map(Col::heading).collect(),
             rows: rows.into_iter().map(|of| row(of.borrow())).collect(),
         }
+    }
+
+    /// This table with more columns to the right, filled from `rows`, one for each row it has.
+    pub fn beside<T>(
+        mut self,
+        columns: &[Col<T>],
+        rows: impl IntoIterator<Item: Borrow<T>>,
+    ) -> Self {
+        self.columns.extend(columns.iter().map(Col::heading));
+        for (row, of) in self.rows.iter_mut().zip(rows) {
+            row.cells.extend(columns.iter().map(|column| column.cell(of.borrow())));
+        }
+        self
     }
 }
 

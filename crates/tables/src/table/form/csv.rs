@@ -49,7 +49,7 @@ fn line(out: &mut String, fields: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::table::{Cell, Column, Row, Table};
+    use crate::table::{Cell, Heading, Row, Table};
 
     #[test]
     fn a_range_is_two_columns_and_a_single_value_both_its_ends() {
@@ -57,7 +57,7 @@ mod tests {
         let table = Table {
             name: "t".into(),
             title: "t".into(),
-            columns: vec![Column::new("hit", "")],
+            columns: vec![Heading("hit", "", "").column()],
             rows: vec![
                 row(Cell::Range(["0.0".into(), "0.10".into()])),
                 row(Cell::Number(0.5, 2)),

@@ -37,14 +37,18 @@ fn json(cell: &Cell) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use crate::table::{Cell, Column, Row, Table};
+    use crate::table::{Cell, Heading, Row, Table};
 
     #[test]
     fn unknown_and_not_applicable_differ_in_every_form() {
         let table = Table {
             name: "t".into(),
             title: "t".into(),
-            columns: vec![Column::new("a", ""), Column::new("b", "s"), Column::new("c", "s")],
+            columns: vec![
+                Heading("a", "", "").column(),
+                Heading("b", "s", "").column(),
+                Heading("c", "s", "").column(),
+            ],
             rows: vec![Row {
                 key: "r".into(),
                 cells: vec![Cell::Unknown, Cell::Empty, Cell::Number(0.1 + 0.2, 2)],

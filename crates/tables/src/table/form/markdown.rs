@@ -113,12 +113,14 @@ fn block(strips: &[&Strip], rows: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::table::{Cell, Column, Row, Table};
+    use crate::table::{Cell, Column, Heading, Row, Table};
 
     fn table(rows: usize, findings: usize) -> Table {
-        let columns = [Column::key("run", ""), Column::key("seed", ""), Column::new("engine", "")]
+        let column = |name, unit| Heading(name, unit, "").column();
+        let key = |name| Column { is_key: true, ..column(name, "") };
+        let columns = [key("run"), key("seed"), column("engine", "")]
             .into_iter()
-            .chain((0..findings).map(|_| Column::new("backlog_slope_per_s", "sessions/s")));
+            .chain((0..findings).map(|_| column("backlog_slope_per_s", "sessions/s")));
         let row = |i: usize| Row {
             key: i.to_string(),
             cells: [
