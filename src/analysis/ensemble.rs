@@ -111,7 +111,7 @@ impl EnsembleSpec {
     /// As [`crate::configs::yaml`]; no draw, no seed, or no analysis.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let spec: Self = crate::configs::yaml(path)?;
-        crate::setup::configs::check_name(path, &spec.name)?;
+        crate::setup::yaml::check_name(path, &spec.name)?;
         let most = crate::limits::RUNS as u64;
         if spec.draws == 0 || spec.draws > most {
             let message = format!("draws: expected 1 to {most}, found {}", spec.draws);

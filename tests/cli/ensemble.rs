@@ -81,7 +81,8 @@ fn arms_of_a_seed_share_their_arrivals_and_draws_share_none() {
     for draw in 0..draws.count() {
         let runs = draws.tables(draw).into_iter().find(|table| table.name == "paper_runs").unwrap();
         let mut by_plan: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
-        let key = ["cell", "rate_multiple", "seed"].map(|name| column(&runs, name).collect::<Vec<_>>());
+        let key =
+            ["cell", "rate_multiple", "seed"].map(|name| column(&runs, name).collect::<Vec<_>>());
         let arrivals = column(&runs, "realized_base_arrivals_per_s");
         for (i, (arm, arrivals)) in column(&runs, "arm").zip(arrivals).enumerate() {
             if ["burst", "noburst", "capped"].contains(&&*arm.print()) {
@@ -139,7 +140,10 @@ fn a_draw_that_was_changed_is_named_when_it_is_made_again() {
     fs::write(&path, pack(&changed).unwrap()).unwrap();
     let (code, said) = ensemble(file, folder.path(), &["--sample", "2"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("lpm-curve_closed_curve, draw 1, row 2: is not what is made now"), "{said}");
+    assert!(
+        said.contains("lpm-curve_closed_curve, draw 1, row 2: is not what is made now"),
+        "{said}"
+    );
     // And made again, it is as it was.
     let (code, said) = ensemble(file, folder.path(), &[]);
     assert_eq!(code, Some(0), "{said}");

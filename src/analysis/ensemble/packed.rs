@@ -157,10 +157,7 @@ impl Unpacked {
 
     /// The table of a draw. Its columns have names, and its rows no sources.
     pub fn table(&self, name: &str, draw: usize) -> Table {
-        let columns = self
-            .columns
-            .iter()
-            .map(|(name, _)| Column { name: Cow::Owned(name.clone()), ..Column::new("", "") });
+        let columns = self.columns.iter().map(|(name, _)| named(name));
         let row = |line: &str| {
             let fields = line.split('\t').skip(1).zip(&self.columns);
             let cells = fields.map(|(field, (_, holds))| cell(field, *holds)).collect();
@@ -225,6 +222,13 @@ fn cell(field: &str, holds: Holds) -> Cell {
     }
 }
 
+/// A column of which only the name is known.
+fn named(name: &str) -> Column {
+    let nothing = Cow::Borrowed("");
+    let name = Cow::Owned(name.to_owned());
+    Column { name, unit: nothing.clone(), meaning: nothing, is_key: false }
+}
+
 /// A number to seven significant digits.
 fn seven_digits(x: f64) -> f64 {
     format!("{x:.6e}").parse().unwrap_or(x)
@@ -236,7 +240,7 @@ mod tests {
 
     fn table(rows: Vec<Vec<Cell>>) -> Table {
         let row = |cells| Row { key: String::new(), cells, sources: Vec::new() };
-        let columns = ["what", "rate", "runs", "span"].map(|name| Column::new(name, ""));
+        let columns = ["what", "rate", "runs", "span"].map(named);
         let (name, title) = (String::from("t"), String::new());
         Table { name, title, columns: columns.to_vec(), rows: rows.into_iter().map(row).collect() }
     }
@@ -296,7 +300,7 @@ mod tests {
     #[test]
     fn draws_of_other_columns_do_not_join() {
         let mut other = two_draws()[1].clone();
-        other.columns[0] = Column::new("else", "");
+        other.columns[0] = named("else");
         assert_eq!(joined(&[Packed::of(&two_draws()[0], 0), Packed::of(&other, 1)]), None);
     }
 }
