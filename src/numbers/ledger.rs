@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod compare;
 pub mod evaluate;
 pub mod pattern;
+pub mod predictive;
 pub mod quantity;
 pub mod tables;
 pub mod tolerance;

@@ -6,6 +6,7 @@ mod campaign;
 mod derive;
 mod determinism;
 mod documents;
+mod ensemble;
 mod examples;
 mod help;
 mod inspect;
