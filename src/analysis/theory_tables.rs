@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::model::Theory;
+use crate::published;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
@@ -133,12 +134,11 @@ impl Ready {
         };
         let (cells, cells_source) = read("cells.yaml")?;
         let (tables, tables_source) = read("tables.yaml")?;
-        let (values, values_source) = read("model_values.json")?;
+        let numbers = dir.join("numbers.yaml");
         let printed = Printed::parse(&cells, &tables).map_err(|e| wrong("", e.to_string()))?;
-        let published =
-            model_values::parse(&values).map_err(|e| wrong("model_values.json", e.to_string()))?;
-        let compared = model_values::compare(&published, theories, &printed);
-        let mut sources = vec![cells_source, tables_source, values_source];
+        let compared =
+            model_values::compare(&published::model_values(&numbers)?, theories, &printed);
+        let mut sources = vec![cells_source, tables_source, hashed(&numbers)?];
         for theory in theories.values() {
             let file = |kind: &str, name: &str| format!("configs/{kind}/{name}.yaml");
             sources.push(hashed(Path::new(&file("cells", &theory.cell.name)))?);

@@ -13,8 +13,9 @@ use super::output::{self, Format, Print};
 use super::project;
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
+use crate::published;
 use crate::table::answers::rescue::Backlog;
-use crate::table::model_values::{self, Printed, compare, parse};
+use crate::table::model_values::{self, Printed, compare};
 use crate::table::theory::Prediction;
 use crate::table::{Table, answers, theory};
 use plot::Plot;
@@ -387,7 +388,7 @@ fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
     if let Some(which) = args.show.prediction() {
         return show(&[theory::predict(which, &theories, &printed)?], &args.print);
     }
-    let published = parse(&read("model_values.json")?).context("model_values.json")?;
+    let published = published::model_values(&args.published.join("numbers.yaml"))?;
     let rows = compare(&published, &theories, &printed);
     let full = model_values::table(&rows);
     let summary = model_values::summary(&rows);

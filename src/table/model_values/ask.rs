@@ -84,6 +84,11 @@ pub enum Take {
 }
 
 impl Asks {
+    /// Whether the text suffices to compute it.
+    pub fn computable(&self) -> bool {
+        matches!(self, Self::For(_))
+    }
+
     /// The answer from solved cells and printed measurements.
     ///
     /// # Errors
