@@ -3,18 +3,20 @@
 mod colour;
 mod grid;
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-pub use grid::{Width, grid};
+pub use grid::Width;
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
 use crate::rule::Clause;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Col, Table};
+use grid::grid;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -110,6 +112,15 @@ pub fn screen(table: &Table, columns: &[(&str, &str)], width: Width) -> String {
         .collect();
     let headings: Vec<&str> = places.iter().map(|(_, heading)| *heading).collect();
     grid(&headings, &rows, width)
+}
+
+/// A table for people alone, by its declared columns.
+pub fn rows<T>(
+    columns: &[Col<T>],
+    rows: impl IntoIterator<Item: Borrow<T>>,
+    width: Width,
+) -> String {
+    grid_of(&Table::of("", "", columns, rows, |_| Default::default()), width)
 }
 
 /// All of a table's columns, for people; units under the names.
