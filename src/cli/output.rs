@@ -14,7 +14,7 @@ pub use grid::Width;
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
-use crate::rule::Clause;
+use crate::rule::{Clause, RunState};
 use crate::table::{Cell, Col, Table};
 use grid::grid;
 
@@ -161,5 +161,18 @@ pub fn clause(clause: &Clause) -> Value {
         "needs_most": most,
         "holds": clause.holds,
         "margin": clause.margin(),
+    })
+}
+
+/// A state in JSON, with every clause behind it.
+pub fn state(state: &RunState) -> Value {
+    let clauses = |of: &[Clause]| of.iter().map(clause).collect::<Vec<_>>();
+    serde_json::json!({
+        "state": state.state.word(),
+        "stuck": state.stuck,
+        "because": state.because,
+        "trapped": clauses(&state.trapped),
+        "recovered": clauses(&state.recovered),
+        "draining": clauses(&state.draining),
     })
 }

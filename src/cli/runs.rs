@@ -9,7 +9,7 @@ use anyhow::bail;
 use crate::analysis::store::{Measured, Store, Trust, find_kept};
 use crate::directory::{LoadOptions, find_runs_by};
 use crate::escape::shown;
-use crate::judged::score::Unreadable;
+use crate::judged::Unreadable;
 use crate::run::Problem;
 use crate::setup::Configs;
 

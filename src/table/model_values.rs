@@ -17,14 +17,14 @@ pub(super) mod trap;
 use std::collections::BTreeMap;
 
 use super::{Cell, Col, Heading, Table};
-use crate::model::{ModelError, Theory};
+use crate::model::Theory;
 use crate::published::ModelValue;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
 pub use layers::{gap_over_turnover, token_ratio};
-pub use printed::{Printed, PrintedError};
+pub use printed::Printed;
 pub use registry::{Answer, At, Cut, Load, Quantity, Settings, Unanswered, Value, quantities};
 
 /// A published value, as the file states it.
@@ -65,16 +65,6 @@ impl AnsweredValue {
     }
 }
 
-/// A cell of the configuration that cannot be solved.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("cell {cell}: {source}")]
-pub struct Unsolved {
-    /// Its name.
-    pub cell: String,
-    /// What is wrong.
-    pub source: ModelError,
-}
-
 /// Answers every row, in order, from the cells that [`solve`] solved.
 pub fn compare(
     published: &[PublishedValue],
@@ -92,12 +82,12 @@ pub fn compare(
 ///
 /// # Errors
 /// A cell that cannot be solved.
-pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unsolved> {
+pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unanswered> {
     let mut theories = BTreeMap::new();
     for (name, cell) in &configs.cells {
         if let Some(workload) = configs.workloads.get(&cell.workload) {
             let theory = Theory::of(cell, workload)
-                .map_err(|source| Unsolved { cell: name.clone(), source })?;
+                .map_err(|why| Unanswered::new(format!("cell {name}: {why}")))?;
             let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);
             theories.insert(name.clone(), theory.under(paired));
         }

@@ -6,7 +6,7 @@ pub mod curve;
 pub mod fifo;
 pub mod fluid;
 pub mod numeric;
-pub mod pool;
+mod pool;
 pub mod rescue;
 pub mod session;
 pub mod theory;

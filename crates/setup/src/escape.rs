@@ -31,7 +31,7 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// Whether a character does something else than stand in its place.
-pub fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -2,10 +2,9 @@
 
 use serde_json::json;
 
-use crate::cli::output::{self, clause};
+use crate::cli::output;
 use crate::judged::score::Scoring;
 use crate::judged::what_if::Answer;
-use crate::rule::RunState;
 use crate::table::Table;
 
 /// The answer with every clause behind a state.
@@ -19,7 +18,7 @@ pub fn as_json(
         .iter()
         .filter_map(|run| run.state.as_ref().map(|state| (run, state)))
         .map(|(run, state)| {
-            let mut json = state_as_json(state);
+            let mut json = output::state(state);
             json["run"] = json!(run.dir.display().to_string());
             json["judged_by"] = json!(run.judged_by);
             json["binding"] = json!(run.judged_in_words());
@@ -52,16 +51,4 @@ pub fn as_json(
         ("what_if", answer.map(super::what_if::as_json).into()),
     ];
     output::json("score", parts)
-}
-
-/// A state with every clause behind it.
-pub fn state_as_json(state: &RunState) -> serde_json::Value {
-    json!({
-        "state": state.state.word(),
-        "stuck": state.stuck,
-        "because": state.because,
-        "trapped": state.trapped.iter().map(clause).collect::<Vec<_>>(),
-        "recovered": state.recovered.iter().map(clause).collect::<Vec<_>>(),
-        "draining": state.draining.iter().map(clause).collect::<Vec<_>>(),
-    })
 }

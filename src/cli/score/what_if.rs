@@ -9,7 +9,6 @@ use crate::judged::what_if::{Answer, RunWhatIf};
 use crate::rule::PairedVerdict;
 use crate::table::{Cell, Col, Heading, fixed};
 
-use super::json::state_as_json;
 use super::text::{because, in_reading_order, state_word};
 use crate::cli::output::{self, Width};
 use crate::cli::runs::short_name;
@@ -78,8 +77,8 @@ pub fn as_json(answer: &Answer) -> serde_json::Value {
     let runs = answer.runs.iter().map(|asked| {
         json!({
             "run": asked.run.dir.display().to_string(),
-            "before": asked.run.state.as_ref().map(state_as_json),
-            "what_if": state_as_json(&asked.after),
+            "before": asked.run.state.as_ref().map(output::state),
+            "what_if": output::state(&asked.after),
             "changes": asked.changes(),
         })
     });

@@ -5,7 +5,7 @@
 //! running requests (S3), and the limits on running requests and on an iteration's
 //! tokens, which never bind (S4).
 
-pub mod server;
+mod server;
 pub mod speed;
 
 use crate::setup::{Batching, Cell, Costs, Workload};
@@ -127,7 +127,7 @@ impl IterationCosts {
 
     /// A uniformly `speed` times faster GPU.
     #[must_use]
-    pub fn divided_by(&self, speed: f64) -> Self {
+    pub(crate) fn divided_by(&self, speed: f64) -> Self {
         Self {
             a_s: self.a_s / speed,
             f0_s: self.f0_s / speed,
@@ -139,22 +139,14 @@ impl IterationCosts {
     }
 
     /// t_P(x, y): GPU time to prefill `new_tokens` after `cached_tokens`, in seconds.
-    pub fn prefill_s(&self, new_tokens: f64, cached_tokens: f64) -> f64 {
+    pub(crate) fn prefill_s(&self, new_tokens: f64, cached_tokens: f64) -> f64 {
         self.a_s * self.chunks(new_tokens)
             + self.f0_s.max(self.b_s_per_token * new_tokens)
             + self.c_p_s_per_pair * causal_pairs(new_tokens, cached_tokens)
     }
 
-    /// tau_D(R): one decode iteration over `running` requests with a mean context of
-    /// `context_tokens`, in seconds.
-    pub fn decode_iteration_s(&self, running: f64, context_tokens: f64) -> f64 {
-        self.a_s
-            + self.f0_s.max(self.b_s_per_token * running)
-            + self.attention_s(context_tokens) * running
-    }
-
     /// b_att: decode attention per request and iteration, in seconds.
-    pub fn attention_s(&self, context_tokens: f64) -> f64 {
+    pub(crate) fn attention_s(&self, context_tokens: f64) -> f64 {
         self.c_d_s * context_tokens / 8192.0
     }
 
@@ -166,7 +158,7 @@ impl IterationCosts {
 }
 
 /// x (y + (x + 1)/2): token pairs that attention computes.
-pub fn causal_pairs(new_tokens: f64, cached_tokens: f64) -> f64 {
+pub(crate) fn causal_pairs(new_tokens: f64, cached_tokens: f64) -> f64 {
     new_tokens * (cached_tokens + 0.5 * (new_tokens + 1.0))
 }
 
@@ -179,7 +171,7 @@ pub fn hit_prefill_tokens(cell: &Cell, workload: &Workload) -> f64 {
 }
 
 /// Whether one iteration carries prefill and decode together.
-pub fn is_mixed(cell: &Cell) -> bool {
+pub(crate) fn is_mixed(cell: &Cell) -> bool {
     cell.batching == Batching::Mixed
 }
 
@@ -220,6 +212,6 @@ mod tests {
     fn a_faster_gpu_divides_every_time() {
         let fast = QWEN.divided_by(2.0);
         assert_eq!(fast.prefill_s(9000.0, 100.0), QWEN.prefill_s(9000.0, 100.0) / 2.0);
-        assert_eq!(fast.decode_iteration_s(30.0, 1e4), QWEN.decode_iteration_s(30.0, 1e4) / 2.0);
+        assert_eq!(fast.attention_s(1e4), QWEN.attention_s(1e4) / 2.0);
     }
 }

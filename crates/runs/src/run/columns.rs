@@ -268,7 +268,7 @@ pub fn shortened(text: &str, most: usize) -> String {
 /// # Errors
 /// What was expected and what was found.
 #[inline]
-pub fn parse_number(value: &[u8]) -> Result<f64, String> {
+pub(crate) fn parse_number(value: &[u8]) -> Result<f64, String> {
     if let Some(x) = plain_number(value) {
         return Ok(x);
     }
@@ -287,7 +287,7 @@ pub fn parse_number(value: &[u8]) -> Result<f64, String> {
 /// # Errors
 /// What was expected and what was found.
 #[inline]
-pub fn parse_count(value: &[u8]) -> Result<u64, String> {
+pub(crate) fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
     let parsed = || std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());

@@ -2,8 +2,7 @@
 
 use super::columns::{Columns, Field, Presence, Type, shortened};
 use super::problem::Problem;
-use super::sessions::Registry;
-use super::turns::unknown_kind;
+use super::sessions::{Registry, unknown_kind};
 use super::{Kind, SessionIndex};
 
 /// One event of the gate, with the populations just after it.

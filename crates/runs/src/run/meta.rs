@@ -1,6 +1,6 @@
 //! `meta.json`: who, what and when of a run.
 
-pub mod mapped;
+pub(crate) mod mapped;
 
 use std::path::Path;
 
@@ -210,7 +210,7 @@ pub struct Canary {
 }
 
 /// Totals of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Sessions that arrived.
     pub sessions_arrived: u64,

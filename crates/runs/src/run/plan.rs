@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Kind;
 use super::columns::{Columns, Field, Presence, Type, parse_number, shortened};
 use super::problem::Problem;
-use super::turns::unknown_kind;
+use super::sessions::unknown_kind;
 use crate::limits::RUN_S;
 
 /// One planned session.
