@@ -1,6 +1,7 @@
 //! The theory: what a trapped engine does (model F) and how it gets there (the
 //! entry model). Formulas only: nothing here reads a file or a run.
 
+mod all_miss;
 pub mod cost;
 pub mod curve;
 pub mod fifo;
@@ -12,7 +13,7 @@ pub mod session;
 pub mod theory;
 pub mod window;
 
-pub use cost::AllMiss;
+pub use all_miss::AllMiss;
 pub use fifo::{ModelF, Regime, Trap};
 pub use session::SessionMeans;
 pub use theory::Theory;

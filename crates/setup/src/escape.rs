@@ -25,6 +25,14 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// The first characters of a text that may be a whole damaged file.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
 /// A path as it is printed.
 pub fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()

@@ -15,6 +15,7 @@ pub use mapped::{Mapped, Mapping};
 
 use super::problem::Problem;
 use super::source::Text;
+use crate::escape::shortened;
 use crate::limits;
 
 /// A file with more problems than this is not read further.
@@ -253,14 +254,6 @@ pub fn label<'a>(labels: &'a Labels, column: &'a str) -> &'a str {
 
 fn quoted(value: &[u8]) -> String {
     format!("\u{201c}{}\u{201d}", shortened(&String::from_utf8_lossy(value), 40))
-}
-
-/// The first characters of a text that may be a whole damaged file.
-pub fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text.to_owned(),
-    }
 }
 
 /// A finite number.

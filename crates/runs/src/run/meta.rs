@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::columns::shortened;
 use super::problem::Problem;
+use crate::escape::shortened;
 use crate::limits;
 use crate::parse_message::in_words;
 use crate::setup::Arm;

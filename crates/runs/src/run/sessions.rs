@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::columns::{Columns, Field, Presence, Type, shortened};
+use super::columns::{Columns, Field, Presence, Type};
 use super::problem::Problem;
 use super::{Kind, SessionIndex};
+use crate::escape::shortened;
 
 /// One session. Times are seconds on the run's clock.
 #[derive(Debug, Clone, PartialEq)]

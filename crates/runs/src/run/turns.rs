@@ -1,9 +1,10 @@
 //! `turns`: one row per turn (request) that was sent.
 
-use super::columns::{Columns, Field, Presence, Texts, Type, shortened};
+use super::columns::{Columns, Field, Presence, Texts, Type};
 use super::problem::Problem;
 use super::sessions::{Registry, out_of_order, unknown_kind};
 use super::{Kind, SessionIndex};
+use crate::escape::shortened;
 
 /// One turn. Times are seconds on the run's clock.
 #[derive(Debug, Clone, PartialEq)]
