@@ -1,25 +1,28 @@
 //! From run directories to verdicts, tables and figures.
 //!
 //! [`store`] measures runs and keeps what it measured, [`crate::judged`] judges them; [`spec`]
-//! is what a file in `analysis/` says; [`outputs`] makes its tables and figures; [`draw`] turns
-//! scored runs into a figure's input. Results are in order of path, whatever the threads did.
+//! is what a file in `analysis/` says; [`project`] finds its runs and has them judged;
+//! [`output_files`] are what its tables and figures are written to; [`draw`] turns scored runs
+//! into a figure's input. Results are in order of path, whatever the threads did.
 
 pub mod batches;
-pub mod campaign_names;
+mod campaign_names;
 pub mod draw;
 pub mod ensemble;
-pub mod fill;
-pub mod output_names;
-pub mod outputs;
-pub mod simulated;
-pub mod sources;
+mod error;
+pub(crate) mod fill;
+pub mod output_files;
+pub(crate) mod output_names;
+pub mod project;
+mod simulated;
+pub(crate) mod sources;
 pub mod spec;
 pub mod store;
 mod tables;
-pub mod theory_tables;
+pub(crate) mod theory_tables;
 
-pub use crate::judged::{
-    Binding, ScoredRun, Scoring, binding, score, statistics, verdict, what_if,
-};
-pub use outputs::Project;
+pub use crate::judged::{Binding, ScoredRun, Scoring, score};
+pub(crate) use crate::judged::{statistics, verdict};
+pub use error::AnalysisError;
+pub use project::{Evaluated, Project};
 pub use spec::Analysis;

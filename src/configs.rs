@@ -1,6 +1,6 @@
 //! Reading `configs/`: the files' bytes, and from them the values of [`crate::setup`].
 
-pub mod built_in;
+pub(crate) mod built_in;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
 ///
 /// # Errors
 /// The directory cannot be listed.
-pub fn yaml_files(dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+pub(crate) fn yaml_files(dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     if let Some(paths) = built_in::yaml_files(dir) {
         return Ok(paths);
     }

@@ -3,16 +3,17 @@
 //! come out by another rule. Values in, values out: reading and keeping runs is
 //! [`crate::analysis`]'s, setting them in tables [`crate::table`]'s.
 
-pub mod binding;
+pub(crate) mod binding;
 pub mod score;
-pub mod statistics;
-pub mod verdict;
-pub mod what_if;
+pub(crate) mod statistics;
+pub(crate) mod verdict;
+pub(crate) mod what_if;
 
 use std::sync::Arc;
 
 pub use binding::Binding;
-pub use score::{ScoredRun, Scoring, Unreadable};
+pub use score::{ScoredRun, Scoring};
+pub use statistics::Unreadable;
 
 use statistics::RunStatistics;
 

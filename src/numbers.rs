@@ -14,7 +14,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::outputs::{Evaluated, FigureFiles, OutputFile, table_files};
+use crate::analysis::Evaluated;
+use crate::analysis::output_files::{FigureFiles, OutputFile, table_files};
 use crate::configs::hashed;
 use crate::hash::sha256_hex;
 use crate::run::SourceFile;

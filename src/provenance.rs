@@ -15,7 +15,7 @@
 //! from a local repository. The format is described in `docs/provenance.md`.
 
 pub mod export;
-pub mod manifest;
+pub(crate) mod manifest;
 pub mod object;
 mod proof;
 mod repository;
@@ -66,7 +66,7 @@ impl Verdict {
     }
 
     /// Whether this verdict bears out a claim: itself or a weaker one.
-    pub fn bears_out(self, claim: Self) -> bool {
+    pub(crate) fn bears_out(self, claim: Self) -> bool {
         self == claim || (self == Self::PreRegistered && claim == Self::Registered)
     }
 }
@@ -75,7 +75,7 @@ impl Verdict {
 ///
 /// # Errors
 /// A place that cannot be read.
-pub fn find_proofs(dir: &Path) -> Result<Vec<PathBuf>, walkdir::Error> {
+pub(crate) fn find_proofs(dir: &Path) -> Result<Vec<PathBuf>, walkdir::Error> {
     let mut found = Vec::new();
     for entry in reading::walk(dir) {
         let entry = entry?;

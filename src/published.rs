@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_yaml::{Mapping, Value};
 
+use crate::nearest;
 use crate::setup::ConfigError;
 
 /// A number of the paper's text.
@@ -141,11 +143,97 @@ impl PublishedNumber {
     }
 }
 
+/// What the paper says of its models, one value. `A` says how it is computed.
+#[derive(Debug, Clone)]
+pub struct ModelValue<A> {
+    /// Its identifier.
+    pub id: String,
+    /// Its place in the paper.
+    pub place: String,
+    /// What it is, in words.
+    pub quantity: String,
+    /// Of which cell, at which rate, in words.
+    pub cell: String,
+    /// The printed number.
+    pub published: f64,
+    /// Half a unit of its last printed digit; none where it cannot be computed.
+    pub tolerance: Option<f64>,
+    /// What it rests on: the text alone, an inferred definition, a fitted constant.
+    pub basis: String,
+    /// What computes it, or why nothing does.
+    pub asks: A,
+}
+
+/// A value of the models as the file has it: of its own, or that of a number.
 #[derive(Deserialize)]
-struct NumbersFile {
+#[serde(deny_unknown_fields, bound = "A: Deserialize<'de>")]
+struct ModelRow<A> {
+    id: String,
+    #[serde(default)]
+    number: Option<String>,
+    #[serde(default)]
+    nth: usize,
+    #[serde(default)]
+    value: Option<f64>,
+    #[serde(default)]
+    decimals: Option<i32>,
+    #[serde(default)]
+    tolerance: Option<f64>,
+    #[serde(rename = "where")]
+    place: String,
+    quantity: String,
+    cell: String,
+    #[serde(default)]
+    basis: String,
+    #[serde(deserialize_with = "serde_yaml::with::singleton_map_recursive::deserialize")]
+    asks: A,
+}
+
+impl<A> ModelRow<A> {
+    /// With the value and the digits of the number that it is.
+    fn stated(self, numbers: &[PublishedNumber]) -> Result<ModelValue<A>, String> {
+        let (value, decimals) = match (&self.number, self.value) {
+            (Some(id), None) => {
+                let number = numbers.iter().find(|number| number.id == *id).ok_or_else(|| {
+                    nearest::unknown("number", id, "", numbers.iter().map(|n| n.id.as_str()))
+                })?;
+                let value = number.values().get(self.nth).copied();
+                let value = value.ok_or_else(|| format!("{id} has no value {}", self.nth))?;
+                (value, number.decimals.and_then(|digits| i32::try_from(digits).ok()))
+            }
+            (None, Some(value)) => (value, None),
+            _ => return Err("expected either a number's id or a value".into()),
+        };
+        let half_a_unit = |digits: i32| 0.5 * libm::pow(10.0, f64::from(-digits));
+        let tolerance = self.tolerance.or(self.decimals.or(decimals).map(half_a_unit));
+        let Self { id, place, quantity, cell, basis, asks, .. } = self;
+        Ok(ModelValue { id, place, quantity, cell, published: value, tolerance, basis, asks })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound = "A: Deserialize<'de>")]
+struct NumbersFile<A> {
     #[allow(dead_code)] // the file's own account of itself
     meta: Value,
     entries: Vec<PublishedNumber>,
+    #[serde(default = "Vec::new")]
+    model_values: Vec<ModelRow<A>>,
+}
+
+/// Reads the file of the published numbers, and checks them.
+fn file<A: DeserializeOwned>(path: &Path) -> Result<NumbersFile<A>, ConfigError> {
+    let file: NumbersFile<A> = crate::configs::yaml(path)?;
+    let mut seen = BTreeSet::new();
+    let values = file.model_values.iter().map(|value| &value.id);
+    if let Some(id) = file.entries.iter().map(|n| &n.id).chain(values).find(|id| !seen.insert(*id))
+    {
+        return Err(ConfigError::new(path, format!("id {id} is there twice")));
+    }
+    for number in &file.entries {
+        number.check().map_err(|e| ConfigError::new(path, format!("{}: {e}", number.id)))?;
+    }
+    Ok(file)
 }
 
 /// Reads the published numbers.
@@ -153,15 +241,20 @@ struct NumbersFile {
 /// # Errors
 /// As [`crate::configs::yaml`]; an id that is there twice.
 pub fn numbers(path: &Path) -> Result<Vec<PublishedNumber>, ConfigError> {
-    let file: NumbersFile = crate::configs::yaml(path)?;
-    let mut seen = BTreeSet::new();
-    for number in &file.entries {
-        if !seen.insert(&number.id) {
-            return Err(ConfigError::new(path, format!("id {} is there twice", number.id)));
-        }
-        number.check().map_err(|e| ConfigError::new(path, format!("{}: {e}", number.id)))?;
-    }
-    Ok(file.entries)
+    Ok(file::<IgnoredAny>(path)?.entries)
+}
+
+/// Reads what the paper says of its models, from the same list.
+///
+/// # Errors
+/// As [`numbers`]; a value that is no number's and not stated, or stated twice.
+pub fn model_values<A: DeserializeOwned>(path: &Path) -> Result<Vec<ModelValue<A>>, ConfigError> {
+    let NumbersFile { entries, model_values, .. } = file(path)?;
+    let stated = |row: ModelRow<A>| {
+        let id = row.id.clone();
+        row.stated(&entries).map_err(|e| ConfigError::new(path, format!("{id}: {e}")))
+    };
+    model_values.into_iter().map(stated).collect()
 }
 
 /// A table of the paper.

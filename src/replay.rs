@@ -69,7 +69,7 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// [`ReplayError`].
-pub fn replay_runs(runs: &[ScoredRun], configs: &Configs) -> Result<Replay, ReplayError> {
+pub(crate) fn replay_runs(runs: &[ScoredRun], configs: &Configs) -> Result<Replay, ReplayError> {
     let engine = |run: &&ScoredRun| run.meta.source == Source::Engine;
     let calibration = runs
         .iter()

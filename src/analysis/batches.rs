@@ -12,7 +12,7 @@ use crate::run::Meta;
 use crate::setup::{Arm, ConfigError};
 
 /// Where the batches are declared, relative to the project's folder.
-pub const BATCHES: &str = "configs/batches.yaml";
+pub(crate) const BATCHES: &str = "configs/batches.yaml";
 
 /// Every batch, as the file states them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -189,7 +189,7 @@ impl SimulatedOrigin {
 ///
 /// # Errors
 /// One of them is none.
-pub fn globs(globs: &[String]) -> Result<GlobSet, globset::Error> {
+pub(crate) fn globs(globs: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         set.add(GlobBuilder::new(glob).literal_separator(true).build()?);

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use crate::digits::fixed;
 use crate::figure::origin::Source;
-use crate::figure::{Figure, Origin};
+use crate::figure::{Figure, FigureError, Origin};
 use crate::measure::Share;
 use crate::model::{ModelError, Theory};
 use crate::run::{self, Meta, SourceFile};
@@ -36,6 +36,9 @@ pub enum DrawError {
     /// A model without an answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// It cannot be drawn.
+    #[error(transparent)]
+    Drawing(#[from] FigureError),
     /// A typed source that a run contradicts.
     #[error(
         "source: the analysis says {}, but {contradicting} of its {runs} runs say {}, the first \

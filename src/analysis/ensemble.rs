@@ -7,7 +7,7 @@
 //! no two draws share any. A run keeps the campaign's folder and seed, so that what names a
 //! run of the campaign names its counterpart in every draw.
 
-pub mod packed;
+pub(crate) mod packed;
 pub mod stored;
 
 use std::collections::BTreeMap;
@@ -18,12 +18,13 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::batches::{Chosen, Origin, SimulatedOrigin};
-use super::outputs::{AnalysisError, Evaluated, Project, RESULTS};
+use super::error::AnalysisError;
+use super::output_files::RESULTS;
+use super::project::{Evaluated, Project};
 use super::score::score;
-use super::simulated::SimulatedError;
 use super::spec::{Analysis, TableKind};
 use super::statistics::RunStatistics;
-use crate::campaign::{CampaignError, Job, jobs};
+use crate::campaign::{Job, jobs};
 use crate::configs::hashed;
 use crate::run::SourceFile;
 use crate::setup::{Campaign, ConfigError};
@@ -56,28 +57,6 @@ pub struct Asked {
     pub analysis: String,
     /// Which of its tables.
     pub tables: Vec<TableKind>,
-}
-
-/// A draw that cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum EnsembleError {
-    /// A configuration file cannot be used.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// A campaign cannot be used.
-    #[error(transparent)]
-    Simulated(#[from] SimulatedError),
-    /// A table cannot be made.
-    #[error(transparent)]
-    Analysis(#[from] AnalysisError),
-    /// A run cannot be simulated or measured.
-    #[error("draw {draw}: {problem}")]
-    Run {
-        /// The draw.
-        draw: u64,
-        /// The run and why.
-        problem: String,
-    },
 }
 
 /// The campaigns that an ensemble's runs are of, by their files.
@@ -157,14 +136,13 @@ impl<'a> Ensemble<'a> {
         file: &Path,
         spec: &'a EnsembleSpec,
         campaigns: &'a Campaigns,
-    ) -> Result<Self, EnsembleError> {
+    ) -> Result<Self, AnalysisError> {
         let mut all = BTreeMap::new();
         for (path, campaign) in &campaigns.0 {
-            let jobs = jobs(campaign, &project.configs, |options| options)
-                .map_err(SimulatedError::Campaign)?;
+            let jobs = jobs(campaign, &project.configs, |options| options)?;
             all.insert(path.as_path(), jobs);
         }
-        let wrong = |message: String| EnsembleError::Config(ConfigError::new(file, message));
+        let wrong = |message: String| AnalysisError::Config(ConfigError::new(file, message));
         let mut members = Vec::new();
         for asked in &spec.analyses {
             let found = project.analyses.iter().find(|(_, a)| a.name == asked.analysis);
@@ -190,7 +168,7 @@ impl<'a> Ensemble<'a> {
     }
 
     /// How many runs a draw has.
-    pub fn runs_per_draw(&self) -> usize {
+    pub(crate) fn runs_per_draw(&self) -> usize {
         self.members.iter().map(|member| member.runs.len()).sum()
     }
 
@@ -198,7 +176,7 @@ impl<'a> Ensemble<'a> {
     ///
     /// # Errors
     /// A run that cannot be simulated or measured, a table that cannot be made.
-    pub fn draw(&self, draw: u64, done: &(dyn Fn() + Sync)) -> Result<Vec<Table>, EnsembleError> {
+    pub fn draw(&self, draw: u64, done: &(dyn Fn() + Sync)) -> Result<Vec<Table>, AnalysisError> {
         let mut tables = Vec::new();
         for member in &self.members {
             let measured = member
@@ -231,8 +209,8 @@ impl<'a> Ensemble<'a> {
         draw: u64,
         dir: &Path,
         job: &Job<'_>,
-    ) -> Result<RunStatistics, EnsembleError> {
-        let wrong = |why: String| EnsembleError::Run {
+    ) -> Result<RunStatistics, AnalysisError> {
+        let wrong = |why: String| AnalysisError::Draw {
             draw,
             problem: format!("{}: {why}", job.planned.id),
         };
@@ -256,7 +234,7 @@ impl<'a> Member<'a> {
         analysis: &Analysis,
         tables: &[TableKind],
         all: &BTreeMap<&Path, Vec<Job<'a>>>,
-    ) -> Result<Self, EnsembleError> {
+    ) -> Result<Self, AnalysisError> {
         let root = Path::new(RESULTS).join(SIMULATED);
         let written = &all[project.batches.campaign.as_path()];
         let mut written: Vec<(PathBuf, &Job<'a>)> =
@@ -292,8 +270,7 @@ impl<'a> Member<'a> {
             let named = |job: &Job<'a>| (Path::new("simulated").join(&job.dir), job.clone());
             runs.extend(all[campaign].iter().filter(holds).map(named));
         }
-        let checked: Result<(), CampaignError> = runs.iter().try_for_each(|(_, job)| job.check());
-        checked.map_err(SimulatedError::Campaign)?;
+        runs.iter().try_for_each(|(_, job)| job.check())?;
         let analysis = Analysis { tables: tables.to_vec(), ..analysis.clone() };
         Ok(Self { analysis, file: hashed(path)?, runs, names })
     }

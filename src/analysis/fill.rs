@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::measure::closed_curve::by_population;
 use crate::measure::queue::queue;
 use crate::measure::{measure, span, stats};
 use crate::rule::edge::{FromEmptyRun, nominal_edge};
@@ -30,8 +31,7 @@ pub fn gather(
     stability: &Stability,
 ) -> Gathered {
     let mut set_aside = Vec::new();
-    let mut closed: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    let mut cache_off: BTreeMap<u64, Vec<CacheOff>> = BTreeMap::new();
+    let (mut closed, mut cache_off) = (Vec::new(), Vec::new());
     let mut from_empty = Vec::new();
     let mut sources = BTreeMap::new();
     let mean_turns: f64 = workload.survival().iter().sum();
@@ -52,13 +52,13 @@ pub fn gather(
             ("edge", ..) => from_empty_run(run, protocol, stability)
                 .zip(run.meta.rate.lambda_ref)
                 .map(|pair| from_empty.push(pair)),
-            (_, Some(n), Some(w)) if key == "curve" => {
-                closed.entry(n).or_default().push(w.completions_per_s);
+            ("curve", n @ Some(_), Some(w)) => {
+                closed.push((n, Some(w.completions_per_s)));
                 Some(())
             }
-            (_, Some(n), Some(w)) => w.uncached_tokens_per_s.map(|tokens_per_s| {
+            (_, n @ Some(_), Some(w)) => w.uncached_tokens_per_s.map(|tokens_per_s| {
                 let turns_based_per_s = w.turns_per_s / mean_turns;
-                cache_off.entry(n).or_default().push(CacheOff { turns_based_per_s, tokens_per_s });
+                cache_off.push((n, Some(CacheOff { turns_based_per_s, tokens_per_s })));
             }),
             _ => None,
         };
@@ -75,7 +75,7 @@ pub fn gather(
             }
         }
     }
-    let cache_off = cache_off.into_values().next().unwrap_or_default();
+    let cache_off = by_population(cache_off).into_values().next().unwrap_or_default();
     let reference = stats::mean(&cache_off.iter().map(|c| c.turns_based_per_s).collect::<Vec<_>>());
     let edge = nominal_edge(&in_reference(from_empty, reference));
     let gpu = runs.iter().find(|r| r.meta.cell == cell).and_then(|r| r.meta.gpu.as_ref());
@@ -85,7 +85,7 @@ pub fn gather(
         lambda_ref_per_s: None,
         all_miss_tokens_per_s: None,
         cache_off,
-        curve: closed
+        curve: by_population(closed)
             .into_iter()
             .map(|(n, mu)| CurvePoint { n, mu_per_s: stats::mean(&mu) })
             .collect(),

@@ -4,25 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::campaign::{CampaignError, Job, jobs};
+use crate::campaign::{Job, jobs};
 use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
 
+use super::error::AnalysisError;
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
 use crate::configs::hashed;
-
-/// Why the runs could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum SimulatedError {
-    /// The campaign or a configuration file cannot be used.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// A run of the campaign makes no sense.
-    #[error(transparent)]
-    Campaign(#[from] CampaignError),
-}
 
 /// Simulates and measures the runs of a campaign that are `wanted`, in its order.
 ///
@@ -35,7 +25,7 @@ pub fn simulated_runs(
     wanted: impl Fn(&Job<'_>) -> bool,
     expect: impl Fn(usize),
     done: impl Fn() + Sync,
-) -> Result<Vec<Measured>, SimulatedError> {
+) -> Result<Vec<Measured>, AnalysisError> {
     let campaign = crate::configs::read(path, Campaign::parse)?;
     let mut jobs = jobs(&campaign, configs, |options| options)?;
     jobs.retain(wanted);

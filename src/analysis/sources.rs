@@ -12,8 +12,8 @@ use crate::setup::ConfigError;
 use crate::table::{Cell, Col, Heading, Table};
 
 use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};
-use super::outputs::Project;
-use super::simulated::SimulatedError;
+use super::error::AnalysisError;
+use super::project::Project;
 
 const TABLES: &str = "paper/published/tables.yaml";
 const ARTIFACTS: &str = "paper/published/artifacts.yaml";
@@ -53,7 +53,7 @@ struct Item {
 ///
 /// # Errors
 /// A published file or a campaign that cannot be used.
-pub fn sources(project: &Project, all: bool) -> Result<Table, SimulatedError> {
+pub fn sources(project: &Project, all: bool) -> Result<Table, AnalysisError> {
     let items = if all { items()? } else { Vec::new() };
     let mut rows = Vec::new();
     let mut campaigns = Campaigns::default();
@@ -98,7 +98,7 @@ fn of_batch(
     batch: &Batch,
     project: &Project,
     campaigns: &mut Campaigns,
-) -> Result<Source, SimulatedError> {
+) -> Result<Source, AnalysisError> {
     let belongs = match batch.from.first() {
         Some(Origin::Runs(runs)) => {
             runs.runs.iter().map(|g| g.trim_end_matches("**")).collect::<Vec<_>>().join(", ")
@@ -137,7 +137,7 @@ fn of_batch(
 struct Campaigns(BTreeMap<PathBuf, Vec<(String, String)>>);
 
 impl Campaigns {
-    fn count(&mut self, origin: &SimulatedOrigin) -> Result<u64, SimulatedError> {
+    fn count(&mut self, origin: &SimulatedOrigin) -> Result<u64, AnalysisError> {
         let path = &origin.simulate;
         if !self.0.contains_key(path) {
             let campaign = crate::configs::read(path, Campaign::parse)?;

@@ -333,7 +333,7 @@ impl Analysis {
     }
 
     /// The file stem of one of its tables.
-    pub fn table_stem(&self, table: TableKind) -> String {
+    pub(crate) fn table_stem(&self, table: TableKind) -> String {
         match &self.prefix {
             Some(prefix) => format!("{prefix}{table}"),
             None => format!("{}_{table}", self.name),

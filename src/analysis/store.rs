@@ -21,15 +21,15 @@ use crate::sim::directory::{config_yaml, to_run};
 use crate::sim::simulate;
 use rayon::prelude::*;
 
-use super::score::Unreadable;
 use super::statistics::RunStatistics;
+use super::statistics::Unreadable;
 use kept::Origin;
 
 pub use crate::judged::Measured;
 pub use kept::{Refused, find_kept};
 
 /// SHA-256 over this program's source.
-pub const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
+pub(crate) const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
 
 /// Measures runs, each once.
 #[derive(Debug)]
@@ -98,18 +98,18 @@ impl<'a> Store<'a> {
 
     /// The same, measuring also what a registration outside the configuration asks for.
     #[must_use]
-    pub fn also_for(self, registration: Option<&'a RegistrationFile>) -> Self {
+    pub(crate) fn also_for(self, registration: Option<&'a RegistrationFile>) -> Self {
         Self { also: registration, ..self }
     }
 
     /// The same, keeping statistics in a folder.
     #[must_use]
-    pub fn kept_in(self, folder: Option<&Path>) -> Self {
+    pub(crate) fn kept_in(self, folder: Option<&Path>) -> Self {
         Self { kept: folder.map(Path::to_owned), ..self }
     }
 
     /// What was taken from kept files so far, and what was refused.
-    pub fn trust(&self) -> Trust {
+    pub(crate) fn trust(&self) -> Trust {
         self.trust.lock().map(|trust| trust.clone()).unwrap_or_default()
     }
 
@@ -120,7 +120,7 @@ impl<'a> Store<'a> {
     }
 
     /// What could not be kept: measured all the same, and measured again next time.
-    pub fn not_kept(&self) -> Vec<KeepError> {
+    pub(crate) fn not_kept(&self) -> Vec<KeepError> {
         self.not_kept.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
     }
 

@@ -12,7 +12,8 @@ use crate::setup::yaml::ConfigError;
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
 
-use super::outputs::{AnalysisError, Evaluated};
+use super::error::AnalysisError;
+use super::project::Evaluated;
 use super::spec::TableKind;
 use super::theory_tables::TheoryTables;
 use super::verdict::{Verdict, most_fitting, verdict};

@@ -3,43 +3,23 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::model::Theory;
+use crate::published;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
 use crate::table::model_extras;
 use crate::table::model_values::{self, AnsweredValue, Printed};
-use crate::table::theory::{Prediction, PredictionError, predict};
+use crate::table::theory::{Prediction, predict};
 use crate::table::{Row, Table};
 
+use super::error::AnalysisError;
 use crate::configs::hashed;
 
 /// Where the published values lie.
 pub const PUBLISHED: &str = "paper/published";
-
-/// Why a table of the theory could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum TheoryTableError {
-    /// A file cannot be read.
-    #[error(transparent)]
-    File(#[from] ConfigError),
-    /// A published file is not what it should be.
-    #[error("{}: {message}", path.display())]
-    Published {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
-    /// The models have no answer.
-    #[error(transparent)]
-    Prediction(#[from] PredictionError),
-    /// A cell cannot be solved.
-    #[error("{0}")]
-    Unsolved(String),
-}
 
 /// Makes the theory's tables; what several of them need is computed once.
 pub struct TheoryTables<'a> {
@@ -64,7 +44,7 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// A published file or a cell that cannot be used.
-    pub fn values(&self) -> Result<Table, TheoryTableError> {
+    pub fn values(&self) -> Result<Table, AnalysisError> {
         let ready = self.ready()?;
         Ok(ready.with_sources(model_values::table(&ready.compared)))
     }
@@ -73,7 +53,7 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// As [`Self::values`].
-    pub fn summary(&self) -> Result<Table, TheoryTableError> {
+    pub fn summary(&self) -> Result<Table, AnalysisError> {
         let ready = self.ready()?;
         Ok(ready.with_sources(model_values::summary(&ready.compared)))
     }
@@ -82,7 +62,7 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// As [`Self::values`], or a model without an answer.
-    pub fn predicted(&self, which: Prediction) -> Result<Table, TheoryTableError> {
+    pub fn predicted(&self, which: Prediction) -> Result<Table, AnalysisError> {
         let ready = self.ready()?;
         Ok(ready.with_sources(predict(which, self.theories()?, &ready.printed)?))
     }
@@ -91,7 +71,7 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// As [`Self::values`], or a model without an answer.
-    pub fn extras(&self) -> Result<Table, TheoryTableError> {
+    pub fn extras(&self) -> Result<Table, AnalysisError> {
         Ok(self.ready()?.with_sources(model_extras::table(self.theories()?)?))
     }
 
@@ -99,16 +79,15 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// A cell that cannot be solved.
-    pub fn theories(&self) -> Result<&BTreeMap<String, Theory>, TheoryTableError> {
+    pub fn theories(&self) -> Result<&BTreeMap<String, Theory>, AnalysisError> {
         if let Some(theories) = self.theories.get() {
             return Ok(theories);
         }
-        let theories = model_values::solve(self.configs)
-            .map_err(|e| TheoryTableError::Unsolved(e.to_string()))?;
+        let theories = model_values::solve(self.configs)?;
         Ok(self.theories.get_or_init(|| theories))
     }
 
-    fn ready(&self) -> Result<&Ready, TheoryTableError> {
+    fn ready(&self) -> Result<&Ready, AnalysisError> {
         if let Some(ready) = self.ready.get() {
             return Ok(ready);
         }
@@ -118,27 +97,22 @@ impl<'a> TheoryTables<'a> {
 }
 
 impl Ready {
-    fn read(theories: &BTreeMap<String, Theory>) -> Result<Self, TheoryTableError> {
+    fn read(theories: &BTreeMap<String, Theory>) -> Result<Self, AnalysisError> {
         let dir = Path::new(PUBLISHED);
-        let read = |name: &str| -> Result<(String, SourceFile), TheoryTableError> {
+        let read = |name: &str| -> Result<(String, SourceFile), AnalysisError> {
             let path = dir.join(name);
             let source = hashed(&path)?;
             let text = crate::reading::text(&path)
                 .map_err(|e| ConfigError::new(&path, format!("cannot read: {e}")))?;
             Ok((text, source))
         };
-        let wrong = |name: &str, message: String| TheoryTableError::Published {
-            path: dir.join(name),
-            message,
-        };
         let (cells, cells_source) = read("cells.yaml")?;
         let (tables, tables_source) = read("tables.yaml")?;
-        let (values, values_source) = read("model_values.json")?;
-        let printed = Printed::parse(&cells, &tables).map_err(|e| wrong("", e.to_string()))?;
-        let published =
-            model_values::parse(&values).map_err(|e| wrong("model_values.json", e.to_string()))?;
-        let compared = model_values::compare(&published, theories, &printed);
-        let mut sources = vec![cells_source, tables_source, values_source];
+        let numbers = dir.join("numbers.yaml");
+        let printed = Printed::parse(&cells, &tables)?;
+        let compared =
+            model_values::compare(&published::model_values(&numbers)?, theories, &printed);
+        let mut sources = vec![cells_source, tables_source, hashed(&numbers)?];
         for theory in theories.values() {
             let file = |kind: &str, name: &str| format!("configs/{kind}/{name}.yaml");
             sources.push(hashed(Path::new(&file("cells", &theory.cell.name)))?);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::analysis::outputs::{OutputFile, table_files};
+use crate::analysis::output_files::{OutputFile, table_files};
 use crate::analysis::store::Store;
 
 use super::{project, runs};

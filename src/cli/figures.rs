@@ -8,8 +8,8 @@ use clap::Subcommand;
 
 use crate::analysis::Analysis;
 use crate::analysis::draw::{draw, run_picture};
+use crate::analysis::output_files::{OutputFile, figure_files};
 use crate::analysis::output_names::OutputNames;
-use crate::analysis::outputs::{OutputFile, figure_files};
 use crate::analysis::spec::FigureSpec;
 use crate::analysis::store::Store;
 use crate::judged::score::{Scoring, score};
@@ -165,7 +165,7 @@ fn draw_runs(paths: &[PathBuf], out: &Path, configs: &Path) -> anyhow::Result<Ex
     let mut names = Vec::new();
     for run in &scoring.runs {
         let name = picture_name(&run.dir)?;
-        taken.claim(out, &name, run.dir.display().to_string())?;
+        taken.claim(out, &name, run.dir.display().to_string()).map_err(anyhow::Error::msg)?;
         names.push(name);
     }
     for (run, name) in scoring.runs.iter().zip(&names) {

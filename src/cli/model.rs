@@ -1,24 +1,20 @@
 //! `trapcheck model`: what the theory says about a cell at a load.
 
 mod plot;
+mod published;
 mod select;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
 use super::output::{self, Format, Print};
-use super::project;
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
 use crate::table::answers::rescue::Backlog;
-use crate::table::model_values::{self, Printed, compare, parse};
-use crate::table::theory::Prediction;
 use crate::table::{Table, answers, theory};
 use plot::Plot;
-use select::{Load, Which};
+use select::{AtLoad, Which};
 
 /// Ask the theory: the trap, a cut, a stop, the curve, a burst, a rescue
 ///
@@ -52,7 +48,7 @@ enum Ask {
     Curve(CurveArgs),
     Burst(BurstArgs),
     Rescue(RescueArgs),
-    Table(TableArgs),
+    Table(published::Args),
 }
 
 /// What a trapped engine will look like at a load
@@ -70,9 +66,7 @@ Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct TrapArgs {
     #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    load: Load,
+    at: AtLoad,
     /// Also find the other roots behind the transient, however many turns there are (time grows
     /// as the cube of their number; up to 100 turns theta is shown unasked)
     #[arg(long)]
@@ -99,12 +93,10 @@ Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct CutArgs {
     #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    load: Load,
+    at: AtLoad,
     /// When arrivals are cut, s
-    #[arg(long, default_value_t = 5000.0, value_name = "SECONDS")]
-    at: f64,
+    #[arg(long = "at", default_value_t = 5000.0, value_name = "SECONDS")]
+    cut_at: f64,
     /// What they are cut to, in multiples of lambda_ref; by default 1.18, 1.1, 1.05, 1.02, 1
     /// and 0.9 of lambda_miss, as far as these are cuts
     #[arg(long, value_delimiter = ',', value_name = "MULTIPLES")]
@@ -129,12 +121,10 @@ Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct StopArgs {
     #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    load: Load,
+    at: AtLoad,
     /// When arrivals stop, s
-    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS")]
-    at: f64,
+    #[arg(long = "at", default_value_t = 1800.0, value_name = "SECONDS")]
+    stop_at: f64,
     #[command(flatten)]
     plot: Plot,
     #[command(flatten)]
@@ -184,9 +174,7 @@ Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct BurstArgs {
     #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    load: Load,
+    at: AtLoad,
     /// Bursts to look at; by default a spread around the critical one
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     sessions: Vec<f64>,
@@ -214,9 +202,7 @@ Exit codes: 0 answered; 2 bad usage or input, or a question without an answer"
 )]
 struct RescueArgs {
     #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    load: Load,
+    at: AtLoad,
     /// When the cap is engaged, s
     #[arg(long, default_value_t = 1800.0, value_name = "SECONDS", conflicts_with = "backlog")]
     engage_at: f64,
@@ -233,70 +219,6 @@ struct RescueArgs {
     print: Print,
 }
 
-/// Every published model value beside ours, or one of the theory's tables
-#[derive(Debug, clap::Args)]
-#[command(
-    allow_negative_numbers = true,
-    after_help = "Examples:
-  trapcheck model table                     what matches, and each value that does not
-  trapcheck model table --all
-  trapcheck model table --format csv > model_values.csv
-  trapcheck model table --show corollary-3
-
-Exit codes: 0 all well; 1 a value that rests on the text alone does not come out to its printed
-digit; 2 bad usage or input"
-)]
-struct TableArgs {
-    /// Which table
-    #[arg(long, value_enum, default_value_t)]
-    show: Show,
-    /// List every value, not only those that do not match
-    #[arg(long)]
-    all: bool,
-    /// Folder of cells and workloads
-    #[arg(long, value_name = "DIR", default_value = "configs")]
-    configs: PathBuf,
-    /// Folder of published values
-    #[arg(long, value_name = "DIR", default_value = "paper/published")]
-    published: PathBuf,
-    #[command(flatten)]
-    print: Print,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Show {
-    /// Published model values and ours
-    #[default]
-    Values,
-    /// Table 3's predictions
-    Traps,
-    /// Predictions for the runs stuck from empty (App. B)
-    FromEmpty,
-    /// Corollary 3 on the 300k cell
-    #[value(name = "corollary-3")]
-    Corollary3,
-    /// MIRROR at its nominal rates
-    Mirror,
-    /// Peak ratios and from-empty edges (Table 13)
-    Windows,
-    /// 0.5-hit crossings and onsets (Table 20)
-    Crossings,
-}
-
-impl Show {
-    const fn prediction(self) -> Option<Prediction> {
-        match self {
-            Self::Values => None,
-            Self::Traps => Some(Prediction::Traps),
-            Self::FromEmpty => Some(Prediction::FromEmpty),
-            Self::Corollary3 => Some(Prediction::Corollary3),
-            Self::Mirror => Some(Prediction::Mirror),
-            Self::Windows => Some(Prediction::Windows),
-            Self::Crossings => Some(Prediction::Crossings),
-        }
-    }
-}
-
 /// Runs the command.
 ///
 /// # Errors
@@ -304,28 +226,27 @@ impl Show {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.ask {
         Ask::Trap(args) => {
-            let theory = args.which.theory()?;
-            let lambda = args.load.per_s(&theory)?;
+            let (theory, lambda) = args.at.solved()?;
             let tables = answers::trap::trap(&theory, lambda, args.roots)?;
             args.plot.write(|| Ok(draw::mix(&theory, lambda, "Turns served in the trap")?))?;
             show(&tables, &args.print)
         }
         Ask::Cut(args) => {
-            let theory = args.which.theory()?;
-            let (lambda, times) = (args.load.per_s(&theory)?, (args.at, args.until));
+            let (theory, lambda) = args.at.solved()?;
+            let times = (args.cut_at, args.until);
             let rates = cuts(args, &theory, lambda);
             let tables = answers::drain::cut(&theory, lambda, times, &rates)?;
             args.plot.write(|| Ok(draw::after_change(&theory, lambda, times, &rates)?))?;
             show(&tables, &args.print)
         }
         Ask::Stop(args) => {
-            let theory = args.which.theory()?;
-            let lambda = args.load.per_s(&theory)?;
-            let tables = answers::drain::stop(&theory, lambda, args.at)?;
+            let (theory, lambda) = args.at.solved()?;
+            let tables = answers::drain::stop(&theory, lambda, args.stop_at)?;
             args.plot.write(|| {
+                let burst = theory.burst(lambda);
                 let until =
-                    args.at + theory.burst(lambda).work_left_s(&theory.model_f, lambda, args.at)?;
-                Ok(draw::after_change(&theory, lambda, (args.at, until), &[0.0])?)
+                    args.stop_at + burst.work_left_s(&theory.model_f, lambda, args.stop_at)?;
+                Ok(draw::after_change(&theory, lambda, (args.stop_at, until), &[0.0])?)
             })?;
             show(&tables, &args.print)
         }
@@ -346,15 +267,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             show(&tables, &args.print)
         }
         Ask::Burst(args) => {
-            let theory = args.which.theory()?;
-            let lambda = args.load.per_s(&theory)?;
+            let (theory, lambda) = args.at.solved()?;
             let remaining_s = answers::burst::remaining_horizon_s(&theory.paired);
             let horizon_s = args.horizon.unwrap_or(remaining_s);
             show(&answers::burst::burst(&theory, lambda, horizon_s, &args.sessions)?, &args.print)
         }
         Ask::Rescue(args) => {
-            let theory = args.which.theory()?;
-            let lambda = args.load.per_s(&theory)?;
+            let (theory, lambda) = args.at.solved()?;
             let backlog = match args.backlog {
                 Some(sessions) => Backlog::Seen { sessions },
                 None => Backlog::AfterTheBurst { engage_s: args.engage_at },
@@ -362,7 +281,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let tables = answers::rescue::rescue(&theory, lambda, backlog, args.hold, &args.cap)?;
             show(&tables, &args.print)
         }
-        Ask::Table(args) => table(args),
+        Ask::Table(args) => published::table(args),
     }
 }
 
@@ -374,33 +293,6 @@ fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
         return cuts.into_iter().filter(|rate| *rate < lambda_per_s).collect();
     }
     args.to.iter().map(|multiple| theory.rate_per_s(*multiple)).collect()
-}
-
-fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
-    let configs = project::configs(&args.configs)?;
-    let read = |name: &str| {
-        let path = args.published.join(name);
-        crate::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))
-    };
-    let printed = Printed::parse(&read("cells.yaml")?, &read("tables.yaml")?)?;
-    let theories = model_values::solve(&configs)?;
-    if let Some(which) = args.show.prediction() {
-        return show(&[theory::predict(which, &theories, &printed)?], &args.print);
-    }
-    let published = parse(&read("model_values.json")?).context("model_values.json")?;
-    let rows = compare(&published, &theories, &printed);
-    let full = model_values::table(&rows);
-    let summary = model_values::summary(&rows);
-    match args.print.format {
-        Format::Table if args.all => show(&[summary, full], &args.print)?,
-        Format::Table => show(&[summary, model_values::misses(&rows)], &args.print)?,
-        Format::Json | Format::Csv => show(&[full], &args.print)?,
-    };
-    let holds = rows
-        .iter()
-        .filter(|row| row.published.basis == "text")
-        .all(|row| row.matches() == Some(true));
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Prints tables: one after the other for people, one object for machines.

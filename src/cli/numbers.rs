@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Subcommand;
 
-use crate::analysis::outputs::OutputFile;
+use crate::analysis::output_files::OutputFile;
 use crate::numbers::ledger::Books;
 use crate::numbers::{
     JSON_PATH, LedgerMade, MARKDOWN_PATH, Manifest, TEX_PATH, markdown, tex, verify,

@@ -3,18 +3,20 @@
 mod colour;
 mod grid;
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-pub use grid::{Width, grid};
+pub use grid::Width;
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
-use crate::rule::Clause;
-use crate::table::{Cell, Table};
+use crate::rule::{Clause, RunState};
+use crate::table::{Cell, Col, Table};
+use grid::grid;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -112,6 +114,15 @@ pub fn screen(table: &Table, columns: &[(&str, &str)], width: Width) -> String {
     grid(&headings, &rows, width)
 }
 
+/// A table for people alone, by its declared columns.
+pub fn rows<T>(
+    columns: &[Col<T>],
+    rows: impl IntoIterator<Item: Borrow<T>>,
+    width: Width,
+) -> String {
+    grid_of(&Table::of("", "", columns, rows, |_| Default::default()), width)
+}
+
 /// All of a table's columns, for people; units under the names.
 pub fn grid_of(table: &Table, width: Width) -> String {
     let headings: Vec<String> = table.columns.iter().map(|column| column.heading()).collect();
@@ -150,5 +161,18 @@ pub fn clause(clause: &Clause) -> Value {
         "needs_most": most,
         "holds": clause.holds,
         "margin": clause.margin(),
+    })
+}
+
+/// A state in JSON, with every clause behind it.
+pub fn state(state: &RunState) -> Value {
+    let clauses = |of: &[Clause]| of.iter().map(clause).collect::<Vec<_>>();
+    serde_json::json!({
+        "state": state.state.word(),
+        "stuck": state.stuck,
+        "because": state.because,
+        "trapped": clauses(&state.trapped),
+        "recovered": clauses(&state.recovered),
+        "draining": clauses(&state.draining),
     })
 }

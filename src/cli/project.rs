@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::analysis::Analysis;
-use crate::analysis::outputs::{Evaluated, OutputFile, Project};
+use crate::analysis::output_files::OutputFile;
 use crate::analysis::store::Store;
+use crate::analysis::{Evaluated, Project};
 use crate::configs::built_in;
 use crate::files::write_beside;
 use crate::nearest::unknown;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use crate::analysis::outputs::Project;
+use crate::analysis::Project;
 use crate::analysis::store::Store;
 use crate::directory::LoadOptions;
 use crate::judged::score::score;

@@ -10,11 +10,12 @@ use crate::directory::{LoadOptions, find_runs_by};
 use crate::files;
 use crate::hash::sha256_hex;
 use crate::law::fill::{FillAs, fill};
+use crate::model::window::FillThresholds;
 use crate::name::PlainName;
 use crate::nearest;
 use crate::run::Run;
 use crate::setup::registration::Status;
-use crate::setup::registration::inputs::{FillInputs, FillThresholds};
+use crate::setup::registration::inputs::FillInputs;
 use crate::setup::{Configs, Registration};
 
 use super::output;

@@ -8,7 +8,8 @@ use anyhow::bail;
 
 use crate::analysis::store::{Measured, Store, Trust, find_kept};
 use crate::directory::{LoadOptions, find_runs_by};
-use crate::judged::score::Unreadable;
+use crate::escape::shown;
+use crate::judged::Unreadable;
 use crate::run::Problem;
 use crate::setup::Configs;
 
@@ -228,6 +229,12 @@ pub fn tell(problems: &[Problem], word: &str, all: bool) {
             eprintln!("{word}: {}: and {more} more; --all lists them", problem.file.display());
         }
     }
+}
+
+/// The last two folders of a run's path.
+pub fn short_name(dir: &Path) -> String {
+    let parts: Vec<_> = dir.components().rev().take(2).collect();
+    parts.iter().rev().map(|p| shown(p.as_ref())).collect::<Vec<_>>().join("/")
 }
 
 /// Says for each run that could not be used the first of its problems.

@@ -7,18 +7,17 @@ use anyhow::Context;
 use serde_json::json;
 
 use crate::analysis::store::Store;
-use crate::escape::shown;
 use crate::files::write_beside;
 use crate::judged::verdict::{Verdict, VerdictRun, verdict};
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
-use crate::table::{self, Cell};
+use crate::table::{self, Cell, Col, Heading};
 
 use super::output::{self, Format, Print, Width};
 use super::project;
 use super::register::unknown;
-use super::runs::{self, RunArgs};
+use super::runs::{self, RunArgs, short_name};
 
 /// Judge runs by a registration: a label per run, the outcome of the test
 ///
@@ -96,6 +95,26 @@ fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The verdict on a group of runs.
+const GROUPS: &[Col<Group>] = &[
+    Heading("group", "", "A rate, a dose or an arm").key(|group| Cell::text(&group.name)),
+    Heading("verdict", "", "How it came out").new(|group| Cell::text(&group.verdict)),
+    Heading("because", "", "What was asked of it").new(|group| Cell::text(&group.because)),
+];
+
+/// A labelled run.
+const RUNS: &[Col<VerdictRun>] = &[
+    Heading("arm", "", "Its arm").key(|run| Cell::text(run.meta.arm.word())),
+    Heading("rate", "", "Its rate over lambda_ref")
+        .key(|run| Cell::optional(run.meta.rate.multiple, 2)),
+    Heading("seed", "", "The seed of its plan").key(|run| Cell::Count(run.meta.seed)),
+    Heading("label", "", "Its label under the rule")
+        .new(|run| Cell::text(run.labelled.as_ref().map_or("", |labelled| labelled.label))),
+    Heading("decided by", "", "The deciding clause")
+        .new(|run| Cell::text(run.labelled.as_ref().map_or(String::new(), decided_by))),
+    Heading("run", "", "Its directory").new(|run| Cell::text(short_name(&run.dir))),
+];
+
 fn as_text(verdict: &Verdict, width: Width) -> String {
     let registration = &verdict.registration.registration;
     let mut out = format!(
@@ -114,33 +133,14 @@ fn as_text(verdict: &Verdict, width: Width) -> String {
         out += &format!("runs: {}\n", verdict.sources);
     }
     if !verdict.outcome.groups.is_empty() {
-        let rows: Vec<Vec<Cell>> = verdict
-            .outcome
-            .groups
-            .iter()
-            .map(|g| vec![Cell::text(&g.name), Cell::text(&g.verdict), Cell::text(&g.because)])
-            .collect();
-        out += &format!("\n{}", output::grid(&["group", "verdict", "because"], &rows, width));
+        out += &format!("\n{}", output::rows(GROUPS, &verdict.outcome.groups, width));
     }
-    let judged: Vec<Vec<Cell>> = in_order(verdict)
-        .into_iter()
-        .map(|run| {
-            vec![
-                Cell::text(run.meta.arm.word()),
-                Cell::optional(run.meta.rate.multiple, 2),
-                Cell::Count(run.meta.seed),
-                Cell::text(run.labelled.as_ref().map_or("", |l| l.label)),
-                Cell::text(run.labelled.as_ref().map_or(String::new(), decided_by)),
-                Cell::text(short_name(run)),
-            ]
-        })
-        .collect();
+    let judged = in_order(verdict);
     if !judged.is_empty() {
-        let headings = ["arm", "rate", "seed", "label", "decided by", "run"];
-        out += &format!("\n{}", output::grid(&headings, &judged, width));
+        out += &format!("\n{}", output::rows(RUNS, judged.iter().copied(), width));
     }
-    for run in in_order(verdict).into_iter().filter(|run| !run.secondary.is_empty()) {
-        out += &format!("\nreported for {}\n", short_name(run));
+    for run in judged.iter().filter(|run| !run.secondary.is_empty()) {
+        out += &format!("\nreported for {}\n", short_name(&run.dir));
         for clause in &run.secondary {
             let verdict = holds(clause);
             out += &format!("  {} {verdict}\n", clause.in_words(clause.quantity));
@@ -188,12 +188,6 @@ fn decided_by(labelled: &Labelled) -> String {
         (Some(clause), None) => clause,
         (None, why) => why.clone().unwrap_or_default(),
     }
-}
-
-/// The last two folders of a run's path.
-fn short_name(run: &VerdictRun) -> String {
-    let parts: Vec<_> = run.dir.components().rev().take(2).collect();
-    parts.iter().rev().map(|p| shown(p.as_ref())).collect::<Vec<_>>().join("/")
 }
 
 fn as_json(verdict: &Verdict) -> serde_json::Result<String> {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::rule::state::Load;
 use crate::run::{Meta, Source};
 use crate::setup::registration::{PUBLISHED_RULE, Status};
 use crate::setup::{Configs, RegistrationFile};
@@ -163,4 +164,14 @@ pub fn bind(meta: &Meta, file: &RegistrationFile, configs: &Configs) -> Binding 
     };
     let parent = parents().find(|file| file.sha256 == bound.sha256).map(to);
     parent.or_else(restated).unwrap_or_else(|| Binding::Elsewhere(bound.sha256.clone()))
+}
+
+/// What a registration judges a run against; `None` for a run without a rate of its own.
+pub fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
+    let registration = &file.registration;
+    Some(Load {
+        lambda_per_s: meta.rate.lambda?,
+        lambda_ref_per_s: registration.lambda_ref_per_s,
+        all_miss_tokens_per_s: registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
+    })
 }

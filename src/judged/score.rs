@@ -2,21 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::law::{TrapCheck, trap_checks};
 use crate::rule::paired::PairedTest;
 use crate::rule::stability::{Stability, is_stable};
 use crate::rule::state::{Load, RunState, judge};
-use crate::run::{Meta, Problem};
 use crate::setup::registration::PUBLISHED_RULE;
-use crate::setup::{Configs, PairedThresholds, RegistrationFile};
+use crate::setup::{ConfigError, Configs, PairedThresholds, RegistrationFile};
 
 use super::Measured;
-use super::binding::{Binding, bind, judge_of};
-use super::statistics::RunStatistics;
-use super::verdict::{Verdict, VerdictError, most_fitting, verdict};
+use super::binding::{Binding, bind, judge_of, load_of};
+use super::statistics::{RunStatistics, Unreadable};
+use super::verdict::{Verdict, most_fitting, verdict};
 
 /// A run that could be read, and how it was judged; its statistics are at hand by
 /// dereferencing.
@@ -53,7 +51,7 @@ impl Deref for ScoredRun {
 
 impl ScoredRun {
     /// How it stands to the rule that judged it, in words that name the rule.
-    pub fn judged_in_words(&self) -> String {
+    pub(crate) fn judged_in_words(&self) -> String {
         match (&self.binding, &self.judged_by) {
             (Binding::Elsewhere(_), Some(name)) => {
                 format!("{}, judged by {name}", self.binding.words())
@@ -68,21 +66,12 @@ impl ScoredRun {
     }
 
     /// The registrations that fit it, where they are several and none was chosen.
-    pub fn fitting_rules(&self) -> Option<&[String]> {
+    pub(crate) fn fitting_rules(&self) -> Option<&[String]> {
         match &self.binding {
             Binding::Several(files) if self.meta.rate.lambda.is_some() => Some(files),
             _ => None,
         }
     }
-}
-
-/// A run, or why it could not be read.
-#[derive(Debug, Clone)]
-pub struct Unreadable {
-    /// Its directory.
-    pub dir: PathBuf,
-    /// Everything that is wrong with it.
-    pub problems: Vec<Problem>,
 }
 
 /// Everything scored together.
@@ -142,16 +131,6 @@ fn score_run(
     ScoredRun { binding, judged_by, rule, stability, load, state, stuck, checks, statistics }
 }
 
-/// What a registration judges a run against; `None` for a run without a rate of its own.
-pub fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
-    let registration = &file.registration;
-    Some(Load {
-        lambda_per_s: meta.rate.lambda?,
-        lambda_ref_per_s: registration.lambda_ref_per_s,
-        all_miss_tokens_per_s: registration.all_miss_tokens_per_s.unwrap_or(f64::NAN),
-    })
-}
-
 /// The state of an open run by a registration's rule; `None` for other runs.
 pub fn state_of(run: &RunStatistics, file: &RegistrationFile) -> Option<RunState> {
     let load = load_of(&run.meta, file).filter(|_| run.meta.arm.is_open())?;
@@ -164,7 +143,7 @@ impl Scoring {
     ///
     /// # Errors
     /// As [`verdict`].
-    pub fn paired(&self, configs: &Configs) -> Result<Vec<Verdict>, VerdictError> {
+    pub fn paired(&self, configs: &Configs) -> Result<Vec<Verdict>, ConfigError> {
         let judged: BTreeSet<(&String, &String)> = self
             .runs
             .iter()

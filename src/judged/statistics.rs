@@ -31,7 +31,14 @@ use crate::rule::test::TestMeasures;
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
 use crate::setup::{Arm, Configs, Protocol, RegistrationFile, Span};
 
-use super::score::Unreadable;
+/// A run that could not be read, and why.
+#[derive(Debug, Clone)]
+pub struct Unreadable {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Everything that is wrong with it.
+    pub problems: Vec<Problem>,
+}
 
 /// What was measured on one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

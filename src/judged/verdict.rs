@@ -24,25 +24,12 @@ use crate::rule::test::TestMeasures;
 use crate::rule::{Clause, Labelled, Outcome, PairedVerdict, RateVerdict};
 use crate::run::{Problem, Source};
 use crate::setup::registration::{Status, Test};
-use crate::setup::{Configs, RegistrationFile};
+use crate::setup::{ConfigError, Configs, RegistrationFile};
 
 use super::Measured;
 use super::binding::Binding;
 use super::statistics::RunStatistics;
 use voter::Voter;
-
-/// Why a registration cannot be asked.
-#[derive(Debug, thiserror::Error)]
-pub enum VerdictError {
-    /// Its cell has no file, or that names a workload or protocol that is not there.
-    #[error("{}: no cell {cell} with its workload and protocol in the configuration", path.display())]
-    NoCell {
-        /// The registration.
-        path: PathBuf,
-        /// The cell it names.
-        cell: String,
-    },
-}
 
 /// One run under a registration; its statistics are at hand by dereferencing.
 #[derive(Debug, Clone)]
@@ -137,7 +124,7 @@ pub fn verdict(
     file: &RegistrationFile,
     measured: &[Measured],
     configs: &Configs,
-) -> Result<Verdict, VerdictError> {
+) -> Result<Verdict, ConfigError> {
     judge(file, measured, configs, false)
 }
 
@@ -149,7 +136,7 @@ pub fn verdict_what_if(
     file: &RegistrationFile,
     measured: &[Measured],
     configs: &Configs,
-) -> Result<Verdict, VerdictError> {
+) -> Result<Verdict, ConfigError> {
     judge(file, measured, configs, true)
 }
 
@@ -171,10 +158,11 @@ fn judge(
     measured: &[Measured],
     configs: &Configs,
     is_what_if: bool,
-) -> Result<Verdict, VerdictError> {
+) -> Result<Verdict, ConfigError> {
     let name = &file.registration.cell;
     let Some((cell, workload, protocol)) = configs.of_cell(name) else {
-        return Err(VerdictError::NoCell { path: file.path.clone(), cell: name.clone() });
+        let message = format!("no cell {name} with its workload and protocol in the configuration");
+        return Err(ConfigError::new(&file.path, message));
     };
     let case = Case { registration: &file.registration, cell, workload, protocol };
     let context = Context { file, configs, case, is_what_if };

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crate::rule::PairedVerdict;
 use crate::rule::paired::PairedTest;
 use crate::rule::state::RunState;
-use crate::setup::{Configs, PairedThresholds, RegistrationFile};
+use crate::setup::{ConfigError, Configs, PairedThresholds, RegistrationFile};
 
 use super::Measured;
 use super::binding::judge_of;
 use super::score::{ScoredRun, Scoring, state_of};
-use super::verdict::{Verdict, VerdictError, verdict_what_if};
+use super::verdict::{Verdict, verdict_what_if};
 
 /// Another rule.
 #[derive(Debug, Clone, Default)]
@@ -83,7 +83,7 @@ pub enum WhatIfError {
     },
     /// A registration cannot be asked.
     #[error(transparent)]
-    Verdict(#[from] VerdictError),
+    Verdict(#[from] ConfigError),
 }
 
 impl WhatIf {

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::output_files::{DERIVED, OutputFile, table_files};
 use crate::analysis::output_names::OutputNames;
-use crate::analysis::outputs::{DERIVED, OutputFile, table_files};
 use crate::setup::ConfigError;
 use crate::table::Table;
 
@@ -33,7 +33,7 @@ use evaluate::{Found, Lack, settings_named};
 use published::{PublishedNumber, PublishedTable};
 use tolerance::Tolerances;
 
-pub use crate::analysis::outputs::NUMBERS;
+pub use crate::analysis::output_files::NUMBERS;
 /// Where the bindings of the tables lie.
 pub const TABLES: &str = "analysis/numbers/tables.yaml";
 /// Where the tolerances lie.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use crate::analysis::outputs::FIGURES;
+use crate::analysis::output_files::FIGURES;
 use crate::analysis::theory_tables::PUBLISHED;
 use crate::hash::sha256_hex;
 use crate::provenance::manifest::FIGURES_PAGE;

@@ -3,9 +3,9 @@
 
 pub mod burst;
 pub mod curve;
-pub mod drain;
+pub(crate) mod drain;
 pub mod rescue;
-pub mod trap;
+pub(crate) mod trap;
 
 use super::{Cell, Col, Heading, Table};
 

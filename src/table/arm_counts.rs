@@ -92,7 +92,7 @@ fn signs(arm: &[&ScoredRun], good: &[&ScoredRun]) -> (u64, u64) {
 }
 
 /// One-sided sign test: the chance of at least so many successes among fair coins.
-pub fn sign_test(successes: u64, of: u64) -> Option<f64> {
+fn sign_test(successes: u64, of: u64) -> Option<f64> {
     if of == 0 || of > 60 {
         return None;
     }

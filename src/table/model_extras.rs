@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::model_values::{Answer, At, Settings, curve, fluid, layers, trap};
-use super::theory::{PredictionError, cell};
+use super::model_values::{Answer, At, Settings, Unanswered, curve, fluid, layers, trap};
+use super::theory::cell;
 use super::{Cell, Col, Heading, Table};
 use crate::model::{ModelError, Theory};
 
@@ -36,9 +36,8 @@ const SLOWDOWNS: [(f64, f64, f64); 2] = [(1.35, 30.0, 1800.0), (1.65, 15.0, 900.
 ///
 /// # Errors
 /// A cell that is not there, or that a model cannot answer for.
-pub fn table(theories: &BTreeMap<String, Theory>) -> Result<Table, PredictionError> {
-    let named =
-        |name: &str| theories.get(name).ok_or_else(|| PredictionError::NoCell(name.to_owned()));
+pub fn table(theories: &BTreeMap<String, Theory>) -> Result<Table, Unanswered> {
+    let named = |name: &str| theories.get(name).ok_or_else(|| Unanswered::no_cell(name));
     let mut rows = Vec::new();
     let standard = named(STANDARD.0)?;
     for multiple in STANDARD.1 {
@@ -85,7 +84,7 @@ fn row<'a>(
 }
 
 /// How a think time of the workload's mean tool time changes the window's statistics (App. A).
-fn think_time(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, PredictionError> {
+fn think_time(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, Unanswered> {
     let names = ["backlog slope", "completions", "mean served prompt"];
     let changes = fluid::changes_by_a_think_time(&At::multiple(theory, multiple))?;
     let row = |(name, percent)| {
@@ -96,7 +95,7 @@ fn think_time(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, Predictio
 }
 
 /// What is left of the transient: theta to the power of the generations (App. A, sec 7).
-fn transient(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, PredictionError> {
+fn transient(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, Unanswered> {
     let at = At::multiple(theory, multiple);
     let decay = trap::transient_decay(&at);
     let left = |generations: Answer| -> Result<Cell, ModelError> {
@@ -111,7 +110,7 @@ fn transient(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, Prediction
     ])
 }
 
-fn least_share(theory: &Theory, multiple: f64) -> Result<Said<'_>, PredictionError> {
+fn least_share(theory: &Theory, multiple: f64) -> Result<Said<'_>, Unanswered> {
     let share = layers::least_release_share_percent(&At::multiple(theory, multiple));
     let name = "least share of H4's rates that releases in time";
     Ok(row(name, theory, multiple, cell(share, Some(1))?, "%"))
@@ -124,7 +123,7 @@ fn slowdown(
     multiple: f64,
     delay_s: f64,
     length_s: f64,
-) -> Result<Vec<Said<'_>>, PredictionError> {
+) -> Result<Vec<Said<'_>>, Unanswered> {
     let with = Settings { delay_s: Some(delay_s), length_s: Some(length_s), ..Settings::default() };
     let at = At { with, ..At::multiple(theory, multiple) };
     let (after, limit) = (curve::slowed_population(&at), curve::unstable_population(&at));

@@ -1,4 +1,4 @@
-//! Every published model value beside ours: `paper/published/model_values.json`, answered.
+//! Every published model value beside ours: `paper/published/numbers.yaml`, answered.
 //!
 //! A row names its quantity, cells and loads in typed fields; the quantity is a function of
 //! the [registry](self::quantities). No row is answered from its own published value. What
@@ -16,47 +16,19 @@ pub(super) mod trap;
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::{Cell, Col, Heading, Table};
-use crate::model::{ModelError, Theory};
+use crate::model::Theory;
+use crate::published::ModelValue;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
 pub use layers::{gap_over_turnover, token_ratio};
-pub use printed::{Printed, PrintedError};
+pub use printed::Printed;
 pub use registry::{Answer, At, Cut, Load, Quantity, Settings, Unanswered, Value, quantities};
 
 /// A published value, as the file states it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PublishedValue {
-    /// Its identifier.
-    pub id: String,
-    /// Its place in the paper.
-    #[serde(rename = "where")]
-    pub place: String,
-    /// What it is, in words.
-    pub quantity: String,
-    /// Of which cell, at which rate, in words.
-    pub cell: String,
-    /// The printed number.
-    pub published: f64,
-    /// Half a unit of its last printed digit; none where it cannot be computed.
-    pub tolerance: Option<f64>,
-    /// What it rests on: the text alone, an inferred definition, a fitted constant.
-    pub basis: String,
-    /// What computes it, or why nothing does.
-    pub asks: Asks,
-}
-
-impl PublishedValue {
-    /// Whether the text suffices to compute it.
-    pub fn computable(&self) -> bool {
-        matches!(self.asks, Asks::For(_))
-    }
-}
+pub type PublishedValue = ModelValue<Asks>;
 
 /// A published value with ours.
 #[derive(Debug, Clone)]
@@ -93,24 +65,6 @@ impl AnsweredValue {
     }
 }
 
-/// A cell of the configuration that cannot be solved.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("cell {cell}: {source}")]
-pub struct Unsolved {
-    /// Its name.
-    pub cell: String,
-    /// What is wrong.
-    pub source: ModelError,
-}
-
-/// Reads the file of published values.
-///
-/// # Errors
-/// Not JSON, a row with missing or unknown fields, or a quantity that is not in the registry.
-pub fn parse(json: &str) -> Result<Vec<PublishedValue>, serde_json::Error> {
-    serde_json::from_str(json)
-}
-
 /// Answers every row, in order, from the cells that [`solve`] solved.
 pub fn compare(
     published: &[PublishedValue],
@@ -128,12 +82,12 @@ pub fn compare(
 ///
 /// # Errors
 /// A cell that cannot be solved.
-pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unsolved> {
+pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unanswered> {
     let mut theories = BTreeMap::new();
     for (name, cell) in &configs.cells {
         if let Some(workload) = configs.workloads.get(&cell.workload) {
             let theory = Theory::of(cell, workload)
-                .map_err(|source| Unsolved { cell: name.clone(), source })?;
+                .map_err(|why| Unanswered::new(format!("cell {name}: {why}")))?;
             let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);
             theories.insert(name.clone(), theory.under(paired));
         }
@@ -184,7 +138,7 @@ fn identity(of: &AnsweredValue) -> (String, Vec<SourceFile>) {
 pub fn summary(rows: &[AnsweredValue]) -> Table {
     let mut bases: BTreeMap<&str, Vec<Option<bool>>> = BTreeMap::new();
     for row in rows {
-        let basis = if row.published.computable() {
+        let basis = if row.published.asks.computable() {
             row.published.basis.as_str()
         } else {
             "not computable from the text"

@@ -2,34 +2,21 @@
 
 use crate::judged::ScoredRun;
 use crate::law::trap_check::model_f;
+use crate::model::SessionMeans;
 use crate::model::fluid::plan::{self, ArrivingSession, PlanRun};
-use crate::model::{ModelError, SessionMeans};
 use crate::setup::{Configs, Span};
 
-/// Why model F cannot serve a run's plan.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanModelError {
-    /// The cell is not configured.
-    #[error("no cell {0} in the configuration")]
-    NoCell(String),
-    /// The run has no burst, so that there is nothing to start from.
-    #[error("it has no burst")]
-    NoBurst,
-    /// Model F cannot serve it.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-}
+use super::model_values::Unanswered;
 
 /// Serves the plan of `run` to its end.
 ///
 /// # Errors
-/// [`PlanModelError`].
-pub fn serve(run: &ScoredRun, configs: &Configs) -> Result<PlanRun, PlanModelError> {
+/// Its cell is not configured, it has no burst to start from, or model F cannot serve it.
+pub fn serve(run: &ScoredRun, configs: &Configs) -> Result<PlanRun, Unanswered> {
     let name = &run.meta.cell;
-    let (cell, workload, _) =
-        configs.of_cell(name).ok_or_else(|| PlanModelError::NoCell(name.clone()))?;
+    let (cell, workload, _) = configs.of_cell(name).ok_or_else(|| Unanswered::no_cell(name))?;
     if run.from_burst.is_empty() {
-        return Err(PlanModelError::NoBurst);
+        return Err(Unanswered::new("it has no burst"));
     }
     let (model, _) = model_f(cell, workload)?;
     let plan: Vec<ArrivingSession> = run

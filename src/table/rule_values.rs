@@ -8,10 +8,11 @@ use serde_yaml::Value;
 
 use crate::configs::hashed;
 use crate::configs::yaml_files;
-use crate::law::fill::{FillAs, FillError, fill};
+use crate::law::fill::{FillAs, fill};
+use crate::model::window::FillThresholds;
 use crate::run::SourceFile;
 use crate::setup::Configs;
-use crate::setup::registration::inputs::{FillInputs, FillThresholds};
+use crate::setup::registration::inputs::FillInputs;
 use crate::setup::yaml::ConfigError;
 
 use super::{Cell, Col, Heading, Table};
@@ -35,39 +36,12 @@ const COLUMNS: &[Col<RuleValue>] = &[
     Heading("value", "see key", "The value").new(|of| of.value.clone()),
 ];
 
-/// Why the table could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum RuleValuesError {
-    /// An inputs file cannot be used.
-    #[error(transparent)]
-    Inputs(#[from] ConfigError),
-    /// Its cell is not configured.
-    #[error("{path}: no cell {cell} in the configuration")]
-    NoCell {
-        /// The file.
-        path: String,
-        /// The cell it names.
-        cell: String,
-    },
-    /// It gives no registration.
-    #[error("{path}: {source}")]
-    Fill {
-        /// The file.
-        path: String,
-        /// Why.
-        source: FillError,
-    },
-    /// A value cannot be written down.
-    #[error(transparent)]
-    Value(#[from] serde_yaml::Error),
-}
-
 /// The table: a row per value of each registration, then of the fill's own thresholds
 /// (`fill-thresholds`), then of what each inputs file in `fills` is filled to (`fill:NAME`).
 ///
 /// # Errors
 /// An inputs file that cannot be used.
-pub fn table(configs: &Configs, fills: &Path) -> Result<Table, RuleValuesError> {
+pub fn table(configs: &Configs, fills: &Path) -> Result<Table, ConfigError> {
     let mut rows = Vec::new();
     for (name, file) in &configs.registrations {
         let source = SourceFile { path: file.path.clone(), sha256: file.sha256.clone() };
@@ -76,14 +50,14 @@ pub fn table(configs: &Configs, fills: &Path) -> Result<Table, RuleValuesError> 
     add(&mut rows, "fill-thresholds", &FillThresholds::default(), &[])?;
     for path in yaml_files(fills)? {
         let inputs = crate::configs::read(&path, FillInputs::parse)?;
-        let shown = || path.display().to_string();
+        let wrong = |message: String| ConfigError::new(&path, message);
         let (_, _, protocol) = configs
             .of_cell(&inputs.cell)
-            .ok_or_else(|| RuleValuesError::NoCell { path: shown(), cell: inputs.cell.clone() })?;
+            .ok_or_else(|| wrong(format!("no cell {} in the configuration", inputs.cell)))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let mark = FillAs { name: name.clone(), exploratory: None };
         let filled = fill(&inputs, protocol, &FillThresholds::default(), mark)
-            .map_err(|source| RuleValuesError::Fill { path: shown(), source })?;
+            .map_err(|e| wrong(e.to_string()))?;
         let source = hashed(&path)?;
         add(&mut rows, &format!("fill:{name}"), &filled, &[source])?;
     }
@@ -98,9 +72,11 @@ fn add(
     name: &str,
     registered: &impl Serialize,
     sources: &[SourceFile],
-) -> Result<(), serde_yaml::Error> {
+) -> Result<(), ConfigError> {
     let mut leaves = Vec::new();
-    flatten("", &serde_yaml::to_value(registered)?, &mut leaves);
+    let values = serde_yaml::to_value(registered);
+    let values = values.map_err(|e| ConfigError::new(Path::new(name), e.to_string()))?;
+    flatten("", &values, &mut leaves);
     rows.extend(leaves.into_iter().map(|(key, value)| RuleValue {
         registration: name.to_owned(),
         key,

@@ -106,7 +106,7 @@ const COLUMNS: &[Col<ScoredRun>] = &[
 ];
 
 /// The table of runs.
-pub fn table(runs: &[ScoredRun]) -> Table {
+pub fn table<'a>(runs: impl IntoIterator<Item = &'a ScoredRun>) -> Table {
     let title = "Runs: measurements over the window, and the state under the paired test";
     super::about_run::table("runs", title, COLUMNS, runs)
 }
@@ -116,13 +116,9 @@ fn is_asked(run: &ScoredRun) -> bool {
     run.state.is_some() || run.fitting_rules().is_some()
 }
 
-/// The clause's threshold on the backlog slope, where the run is judged.
+/// The rule's line on the backlog slope, where the run is judged.
 pub(super) fn slope_threshold(run: &ScoredRun) -> Option<f64> {
-    let clause = run.state.as_ref()?.trapped.iter().find(|c| c.quantity == "backlog slope")?;
-    match clause.needs {
-        crate::rule::Comparison::Above(threshold) => Some(threshold),
-        _ => None,
-    }
+    run.state.as_ref()?.slope_threshold_per_s
 }
 
 /// The ratio is asked of a judged run; without a measured all-miss rate it is unknown.

@@ -32,39 +32,24 @@ pub enum Prediction {
     Crossings,
 }
 
-/// Why a table could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PredictionError {
-    /// The configuration lacks a cell that the table is about.
-    #[error("no cell {0} in the configuration")]
-    NoCell(String),
-    /// The model has no answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// A state that the table is about is not there.
-    #[error(transparent)]
-    Unanswered(#[from] Unanswered),
-}
-
 /// A column of model values: its heading, the digits it is printed with (none: a count), and
 /// its quantity.
 type Predicted = (Heading, Option<usize>, Value);
 
 /// The paper's cuts in Corollary 3's table, in multiples of lambda_miss (App. A).
-pub const COROLLARY_3_CUTS: [f64; 6] = [1.18, 1.10, 1.05, 1.02, 1.00, 0.90];
+pub(crate) const COROLLARY_3_CUTS: [f64; 6] = [1.18, 1.10, 1.05, 1.02, 1.00, 0.90];
 
 /// Makes one of the theory's tables for the paper's cells and rates.
 ///
 /// # Errors
 /// A cell that is not there, or that a model cannot answer for.
-pub fn predict(
+pub(crate) fn predict(
     which: Prediction,
     theories: &BTreeMap<String, Theory>,
     printed: &Printed,
-) -> Result<Table, PredictionError> {
-    let named =
-        |name: &str| theories.get(name).ok_or_else(|| PredictionError::NoCell(name.to_owned()));
-    let at = |rows: Vec<(&str, f64)>| -> Result<Vec<(&Theory, f64)>, PredictionError> {
+) -> Result<Table, Unanswered> {
+    let named = |name: &str| theories.get(name).ok_or_else(|| Unanswered::no_cell(name));
+    let at = |rows: Vec<(&str, f64)>| -> Result<Vec<(&Theory, f64)>, Unanswered> {
         rows.into_iter().map(|(name, multiple)| Ok((named(name)?, multiple))).collect()
     };
     let eight = || printed.cells().map(named).collect::<Result<Vec<_>, _>>();
@@ -117,11 +102,7 @@ const TRAPS: [Predicted; 6] = [
 ///
 /// # Errors
 /// A rate that is not positive.
-pub fn trap_predictions(
-    name: &str,
-    title: &str,
-    rows: &[(&Theory, f64)],
-) -> Result<Table, PredictionError> {
+fn trap_predictions(name: &str, title: &str, rows: &[(&Theory, f64)]) -> Result<Table, Unanswered> {
     let rows: Vec<At<'_>> = rows.iter().map(|(theory, n)| At::multiple(theory, *n)).collect();
     predicted(name, title, &[cell_name(), rate_multiple()], &TRAPS, &rows)
 }
@@ -166,7 +147,7 @@ const MIRROR: [Predicted; 8] = [
 ///
 /// # Errors
 /// A rate that is not positive, or a cell without iteration costs.
-pub fn mirror(theory: &Theory, multiples: &[f64]) -> Result<Table, PredictionError> {
+pub fn mirror(theory: &Theory, multiples: &[f64]) -> Result<Table, Unanswered> {
     let rows: Vec<At<'_>> = multiples.iter().map(|n| At::multiple(theory, *n)).collect();
     let title = "MIRROR at its nominal rates";
     let table = predicted("model_mirror", title, &[rate_multiple()], &MIRROR, &rows)?;
@@ -222,7 +203,7 @@ impl Wave {
 ///
 /// # Errors
 /// A cell without iteration costs.
-pub fn windows(theories: &[&Theory]) -> Result<Table, PredictionError> {
+pub fn windows(theories: &[&Theory]) -> Result<Table, Unanswered> {
     let title = "Predicted window across pool and GPU (layers H1 and H2)";
     of_cells("model_windows", title, &WINDOWS, theories)
 }
@@ -258,7 +239,7 @@ const WINDOWS: [Predicted; 4] = [
 ///
 /// # Errors
 /// A cell without iteration costs.
-pub fn crossings(theories: &[&Theory]) -> Result<Table, PredictionError> {
+pub fn crossings(theories: &[&Theory]) -> Result<Table, Unanswered> {
     let title = "The 0.5-hit crossing and the all-miss onset";
     of_cells("model_crossings", title, &CROSSINGS, theories)
 }
@@ -304,7 +285,7 @@ fn of_cells(
     title: &str,
     columns: &[Predicted],
     theories: &[&Theory],
-) -> Result<Table, PredictionError> {
+) -> Result<Table, Unanswered> {
     let rows: Vec<At<'_>> = theories.iter().map(|theory| At::cell(theory)).collect();
     predicted(name, title, &[cell_name()], columns, &rows)
 }
@@ -331,7 +312,7 @@ fn predicted<'a>(
     keys: &[Col<At<'a>>],
     columns: &[Predicted],
     rows: &[At<'a>],
-) -> Result<Table, PredictionError> {
+) -> Result<Table, Unanswered> {
     let key = |at: &At<'_>| {
         let rate = multiple(at).map_or(String::new(), |multiple| format!(" {multiple}"));
         (format!("{}{rate}", at.theory.cell.name), Vec::new())

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use trapcheck::analysis::Project;
 use trapcheck::analysis::ensemble::stored::{Draws, pack, path_of};
 use trapcheck::analysis::ensemble::{Campaigns, Ensemble, EnsembleSpec};
-use trapcheck::analysis::outputs::Project;
 use trapcheck::table::{Cell, Table};
 
 use crate::project::{bytes_under, root, stderr, stdout, trapcheck};

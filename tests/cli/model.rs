@@ -173,10 +173,10 @@ fn a_text_row_that_does_not_hold_is_exit_code_1_and_a_misspelt_quantity_2() {
     for name in ["cells.yaml", "tables.yaml"] {
         std::fs::copy(published.join(name), folder.join(name)).unwrap();
     }
-    let row = r#"[{"id": "T1", "where": "test", "quantity": "E[T]", "cell": "workload",
-        "published": 14.0, "tolerance": 0.5, "basis": "text",
-        "asks": {"for": {"quantity": "mean_turns", "at": [{"cell": "sglang-300k"}]}}}]"#;
-    let file = folder.join("model_values.json");
+    let row = "meta: test\nentries: []\nmodel_values:\n  - {id: T1, value: 14.0, decimals: 0, \
+               where: test, quantity: 'E[T]', cell: workload, basis: text, \
+               asks: {for: {quantity: mean_turns, at: [{cell: sglang-300k}]}}}\n";
+    let file = folder.join("numbers.yaml");
     let table = |row: &str| {
         std::fs::write(&file, row).unwrap();
         model(&["table", "--published", folder.to_str().unwrap()])

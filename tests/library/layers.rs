@@ -1,6 +1,6 @@
 //! Layers: no module uses one above it, and what is pure stays pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -92,12 +92,12 @@ fn code(path: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The modules of its own package that a piece of code names by their full path.
-fn named(code: &str) -> BTreeSet<&str> {
+/// The modules that a piece of code names after a prefix such as `crate::`.
+fn named<'a>(code: &'a str, prefix: &str) -> BTreeSet<&'a str> {
     let word = |text: &'_ str| text.find(|c: char| !c.is_alphanumeric() && c != '_');
     let first = |text| -> &str { word(text).map_or(text, |end| &text[..end]) };
     let mut names = BTreeSet::new();
-    for path in code.split("crate::").skip(1) {
+    for path in code.split(prefix).skip(1) {
         match path.strip_prefix('{').and_then(|rest| rest.split_once(';')) {
             Some((group, _)) => names.extend(group.split([',', '{']).map(|p| first(p.trim()))),
             None => drop(names.insert(first(path))),
@@ -122,11 +122,54 @@ fn no_module_uses_one_above_it() {
             let place =
                 place.unwrap_or_else(|| panic!("{package}: {module} has no place in ORDER"));
             let code = code(&file);
-            let uses = named(&code);
+            let uses = named(&code, "crate::");
             upward.extend(uses.intersection(&above(place)).map(|m| format!("{inside:?} uses {m}")));
         }
     }
     assert_eq!(upward, Vec::<String>::new());
+}
+
+/// Files that lie in a folder and use each other in a circle, or lead to such; none is right.
+fn circle(folder: &Path, module: &str) -> BTreeSet<String> {
+    let stem = |file: &Path| file.file_stem().unwrap().to_string_lossy().into_owned();
+    let all = sources(folder);
+    let own = all.iter().filter(|file| file.parent() == Some(folder));
+    let stems: BTreeSet<String> = own.map(|file| stem(file)).collect();
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in &all {
+        let inside: Vec<_> = file.strip_prefix(folder).unwrap().components().collect();
+        let user = stem(Path::new(inside[0].as_os_str()));
+        let up = "super::".repeat(inside.len());
+        let code = code(file).replace(&format!("crate::{module}::"), &up);
+        let named = named(&code, &up).into_iter().map(str::to_owned);
+        let of_user = uses.entry(user.clone()).or_default();
+        of_user.extend(named.filter(|name| stems.contains(name) && *name != user));
+    }
+    while let Some(lowest) = uses
+        .iter()
+        .find(|(_, used)| used.iter().all(|name| !uses.contains_key(name)))
+        .map(|(user, _)| user.clone())
+    {
+        uses.remove(&lowest);
+    }
+    uses.into_keys().collect()
+}
+
+#[test]
+fn no_files_of_a_module_use_each_other_in_a_circle() {
+    for (package, modules) in ORDER {
+        // A registered test and the list of tests name each other.
+        for module in modules.iter().filter(|module| **module != "rule") {
+            let folder = root().join(package).join("src").join(module);
+            let circle = circle(&folder, module);
+            assert_eq!(circle, BTreeSet::new(), "{package}/src/{module}");
+        }
+    }
+}
+
+#[test]
+fn a_circle_of_files_is_found() {
+    assert!(circle(&root().join("crates/runs/src/rule"), "rule").contains("registered"));
 }
 
 #[test]

@@ -3,9 +3,15 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use trapcheck::published::{self, ModelValue};
 use trapcheck::table::model_values::{
-    self, AnsweredValue, Asks, Printed, compare, parse, quantities, solve,
+    self, AnsweredValue, Asks, Printed, compare, quantities, solve,
 };
+
+fn stated() -> Vec<ModelValue<Asks>> {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper/published/numbers.yaml");
+    published::model_values(&list).unwrap()
+}
 
 static ROWS: LazyLock<Vec<AnsweredValue>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -13,7 +19,7 @@ static ROWS: LazyLock<Vec<AnsweredValue>> = LazyLock::new(|| {
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
     let printed = Printed::parse(&read("cells.yaml"), &read("tables.yaml")).unwrap();
     let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
-    compare(&parse(&read("model_values.json")).unwrap(), &solve(&configs).unwrap(), &printed)
+    compare(&stated(), &solve(&configs).unwrap(), &printed)
 });
 
 /// Rows that do not come out to the printed digit, with the relative gap each stays within.
@@ -76,20 +82,60 @@ fn every_value_that_rests_on_the_text_alone_matches_to_the_printed_digit() {
 fn every_computable_value_is_computed_and_the_others_say_why_not() {
     assert_eq!(ROWS.len(), 384);
     for row in ROWS.iter() {
-        assert_eq!(row.ours.is_ok(), row.published.computable(), "{}", describe(row));
+        assert_eq!(row.ours.is_ok(), row.published.asks.computable(), "{}", describe(row));
     }
     assert_eq!(ROWS.iter().filter(|row| row.ours.is_err()).count(), 52);
 }
 
 #[test]
 fn the_values_that_miss_are_the_known_ones_with_their_gaps() {
-    for row in ROWS.iter().filter(|row| row.published.computable()) {
+    for row in ROWS.iter().filter(|row| row.published.asks.computable()) {
         let known = MISSES.iter().find(|(id, _)| *id == row.published.id);
         assert_eq!(row.matches(), Some(known.is_none()), "{}", describe(row));
         if let Some((_, most)) = known {
             let gap = row.relative_gap().unwrap().abs();
             assert!(gap <= *most, "{}: gap {gap}", describe(row));
         }
+    }
+}
+
+#[test]
+fn a_value_that_is_a_number_of_the_text_has_its_value_and_digits() {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper/published/numbers.yaml");
+    let numbers = published::numbers(&list).unwrap();
+    let values = stated();
+    let value = |id: &str| values.iter().find(|value| value.id == id).unwrap();
+    let number = |id: &str| numbers.iter().find(|number| number.id == id).unwrap();
+    assert_eq!(number("e-t").values(), [value("A001").published]);
+    assert!((value("A001").tolerance.unwrap() - 0.0005).abs() < 1e-12);
+    assert_eq!(number("e-equal-weight").values()[1], value("A014").published);
+}
+
+#[test]
+fn a_value_is_stated_once_or_the_file_is_refused() {
+    let path = std::env::temp_dir().join(format!("trapcheck-list-{}.yaml", std::process::id()));
+    let refused = |row: &str| {
+        let number = "{id: e-t, where: [x], statement: x, value: 1.5, form: scalar, unit: x, \
+                      kind: model, decimals: 1}";
+        let text = format!(
+            "meta: x\nentries: [{number}]\nmodel_values:\n  - {{id: A1, {row}, where: x, \
+             quantity: x, cell: x, asks: {{undetermined: client_plans}}}}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let read = published::model_values::<Asks>(&path);
+        std::fs::remove_file(&path).unwrap();
+        read.map(|values| values[0].published).map_err(|e| e.to_string())
+    };
+    assert_eq!(refused("number: e-t"), Ok(1.5));
+    assert_eq!(refused("value: 2.5"), Ok(2.5));
+    for (row, said) in [
+        ("number: e-t, value: 1.5", "A1: expected either a number's id or a value"),
+        ("basis: text", "A1: expected either a number's id or a value"),
+        ("number: e-q", "A1: no number e-q; did you mean e-t?"),
+        ("number: e-t, nth: 1", "A1: e-t has no value 1"),
+    ] {
+        let message = refused(row).unwrap_err();
+        assert!(message.contains(said), "{message}");
     }
 }
 
@@ -130,7 +176,7 @@ fn an_answer_depends_neither_on_the_published_number_nor_on_a_word_of_its_row() 
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
     let printed = Printed::parse(&read("cells.yaml"), &read("tables.yaml")).unwrap();
     let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
-    let mut altered = parse(&read("model_values.json")).unwrap();
+    let mut altered = stated();
     for row in &mut altered {
         row.published = 1e9;
         row.id = "?".into();

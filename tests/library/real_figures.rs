@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use trapcheck::analysis::Project;
 use trapcheck::analysis::draw::{draw, run_picture};
-use trapcheck::analysis::outputs::Project;
 use trapcheck::analysis::spec::{Draw, FigureSpec, StuckCounts};
 use trapcheck::analysis::store::Store;
 use trapcheck::analysis::{Analysis, ScoredRun};

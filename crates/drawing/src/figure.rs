@@ -5,7 +5,7 @@
 //! the figure; unknown values are gaps. Diagrams and interactive pages are left out.
 
 mod arms;
-pub mod axis;
+mod axis;
 pub mod canvas;
 mod clip;
 pub mod closed_curve;
@@ -14,13 +14,13 @@ pub mod drawing;
 pub mod font;
 pub mod from_empty;
 pub mod label;
-pub mod legend;
-pub mod mark;
+mod legend;
+mod mark;
 pub mod mirror;
 mod names;
 pub mod origin;
 pub mod page;
-pub mod panel;
+mod panel;
 mod plot;
 pub mod population;
 pub mod predicted_curve;

@@ -1,18 +1,19 @@
 //! The theory: what a trapped engine does (model F) and how it gets there (the
 //! entry model). Formulas only: nothing here reads a file or a run.
 
+mod all_miss;
 pub mod cost;
 pub mod curve;
 pub mod fifo;
 pub mod fluid;
 pub mod numeric;
-pub mod pool;
+mod pool;
 pub mod rescue;
 pub mod session;
 pub mod theory;
 pub mod window;
 
-pub use cost::AllMiss;
+pub use all_miss::AllMiss;
 pub use fifo::{ModelF, Regime, Trap};
 pub use session::SessionMeans;
 pub use theory::Theory;

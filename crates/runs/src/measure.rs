@@ -13,7 +13,7 @@ pub mod burst;
 pub mod capped;
 pub mod closed_curve;
 pub mod cohort;
-pub mod gap;
+mod gap;
 pub mod goodput;
 pub mod plan_identity;
 pub mod population;
@@ -25,7 +25,7 @@ pub mod share;
 pub mod span;
 pub mod stats;
 pub mod stretches;
-pub mod tiles;
+pub(crate) mod tiles;
 pub mod treatment;
 pub mod trigger;
 pub mod window;
@@ -40,7 +40,7 @@ use crate::setup::{Arm, Protocol, Span};
 ///
 /// Closed runs after their warm-up, cache-off runs likewise, from-empty runs over
 /// their second half, every other arm over the evaluation window.
-pub fn window_of(arm: &Arm, protocol: &Protocol) -> Span {
+fn window_of(arm: &Arm, protocol: &Protocol) -> Span {
     match arm {
         Arm::Closed => protocol.closed.window(),
         Arm::E0a => protocol.e0a.window(),

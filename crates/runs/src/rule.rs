@@ -8,21 +8,21 @@
 //! A rule has no threshold of its own; it reads them from the registration. What
 //! a run cannot say leaves a clause open, and an open clause never decides.
 
-pub mod clause;
+mod clause;
 pub mod cut;
 pub mod edge;
 pub mod endpoint;
 pub mod endpoints;
 pub mod goodput;
-pub mod mechanism;
+mod mechanism;
 pub mod mirror;
 pub mod outcome;
 pub mod paired;
 pub mod persistence;
-pub mod queue_limit;
+mod queue_limit;
 pub mod registered;
 pub mod registration;
-pub mod replicate;
+pub(crate) mod replicate;
 pub mod rescue;
 pub mod stability;
 pub mod state;
@@ -32,7 +32,7 @@ mod testing;
 pub mod three_way;
 pub mod trap_law;
 pub mod trigger;
-pub mod vote;
+mod vote;
 
 pub use clause::{Clause, Comparison};
 pub use outcome::{Group, Labelled, Outcome};

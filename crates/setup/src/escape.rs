@@ -25,13 +25,21 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// The first characters of a text that may be a whole damaged file.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
 /// A path as it is printed.
 pub fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
 /// Whether a character does something else than stand in its place.
-pub fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

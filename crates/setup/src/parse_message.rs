@@ -1,6 +1,8 @@
 //! What a parser of JSON or YAML says about a file, in the words of the file: what was
 //! expected and what was found there, never the name of one of the program's types.
 
+use crate::escape::shortened;
+
 /// Text quoted from a file is cut after so many characters.
 const MOST_QUOTED: usize = 60;
 
@@ -59,18 +61,13 @@ fn found(what: &str) -> String {
     let first = what.split(' ').next().unwrap_or_default();
     match (first, what) {
         ("integer" | "floating" | "boolean" | "character", _) => quoted().unwrap_or(what).into(),
-        ("string", _) => format!("the text {}", shortened(what.trim_start_matches("string "))),
+        ("string", _) => {
+            format!("the text {}", shortened(what.trim_start_matches("string "), MOST_QUOTED))
+        }
         (_, "null" | "unit value" | "unit" | "Option value") => "null".into(),
         (_, "map") => "keys with values".into(),
         (_, "sequence") => "a list".into(),
-        _ => shortened(what),
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MOST_QUOTED) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text.to_owned(),
+        _ => shortened(what, MOST_QUOTED),
     }
 }
 

@@ -10,7 +10,7 @@
 //! Left out: what a session says (token contents), and anything an engine or a
 //! gate does to it later.
 
-pub mod sample;
+pub(crate) mod sample;
 pub mod stream;
 pub mod text;
 

@@ -11,6 +11,7 @@ use crate::figure::population::Estimate;
 use crate::figure::predicted_curve::RunPoint;
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
+use crate::measure::closed_curve::by_population;
 use crate::measure::{WindowMeasures, stats};
 use crate::model::Theory;
 use crate::run::Source;
@@ -95,23 +96,22 @@ fn points<'a>(
     runs: impl Iterator<Item = &'a ScoredRun>,
     mean_turns: Option<f64>,
 ) -> Vec<ClosedPoint> {
-    let mut at: BTreeMap<u64, (Origin, Vec<&WindowMeasures>)> = BTreeMap::new();
-    for run in runs {
-        if let (Some(n), Some(window)) = (run.meta.population, &run.measures.window) {
-            let (from, windows) = at.entry(n).or_default();
-            from.add(&origin(run));
-            windows.push(window);
-        }
-    }
-    at.into_iter()
-        .map(|(n, (origin, windows))| {
+    let of_run = |run: &'a ScoredRun| {
+        let window = run.measures.window.as_ref();
+        (run.meta.population, window.map(|window| (run, window)))
+    };
+    by_population(runs.map(of_run))
+        .into_iter()
+        .map(|(n, measured)| {
+            let mut from = Origin::default();
+            measured.iter().for_each(|(run, _)| from.add(&origin(run)));
             let of = |f: &dyn Fn(&WindowMeasures) -> Option<f64>| {
                 // As in the tables: unknown where one of the seeds is.
-                estimate(&windows.iter().map(|w| f(w)).collect::<Option<Vec<_>>>()?)
+                estimate(&measured.iter().map(|(_, w)| f(w)).collect::<Option<Vec<_>>>()?)
             };
             ClosedPoint {
                 n: n as u32,
-                origin,
+                origin: from,
                 sessions_per_s: of(&|w| Some(w.completions_per_s)),
                 turns_based_per_s: mean_turns
                     .and_then(|t| of(&|w| Some(w.turns_per_s / t)))

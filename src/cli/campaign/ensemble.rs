@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use rayon::prelude::*;
 
+use crate::analysis::AnalysisError;
 use crate::analysis::ensemble::packed::{Packed, joined};
 use crate::analysis::ensemble::stored::{Draws, FOLDER, pack, path_of};
-use crate::analysis::ensemble::{Campaigns, Ensemble, EnsembleError, EnsembleSpec};
-use crate::analysis::outputs::OutputFile;
+use crate::analysis::ensemble::{Campaigns, Ensemble, EnsembleSpec};
+use crate::analysis::output_files::OutputFile;
 use crate::campaign::pins::{FILE, Pins};
 use crate::hash::sha256_hex;
 use crate::table::Table;
@@ -35,7 +36,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Some draws, in parallel, in the order they are asked for.
-fn drawn(ensemble: &Ensemble<'_>, draws: &[u64]) -> Result<Vec<Draw>, EnsembleError> {
+fn drawn(ensemble: &Ensemble<'_>, draws: &[u64]) -> Result<Vec<Draw>, AnalysisError> {
     let bar = progress::bar(draws.len() * ensemble.runs_per_draw(), "simulating");
     let made = draws
         .par_iter()

@@ -126,7 +126,7 @@ enum BatchingArg {
 /// The arrival rate, in one of three units.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
-pub struct Load {
+struct Load {
     /// Arrival rate in multiples of lambda_ref
     #[arg(long, value_name = "MULTIPLE")]
     rate: Option<f64>,
@@ -138,9 +138,26 @@ pub struct Load {
     rho: Option<f64>,
 }
 
+/// A cell under a load.
+#[derive(Debug, clap::Args)]
+pub struct AtLoad {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    load: Load,
+}
+
+impl AtLoad {
+    /// The cell, solved, and the rate in sessions/s.
+    pub fn solved(&self) -> anyhow::Result<(Theory, f64)> {
+        let theory = self.which.theory()?;
+        let lambda = self.load.per_s(&theory)?;
+        Ok((theory, lambda))
+    }
+}
+
 impl Load {
-    /// The rate in sessions/s.
-    pub fn per_s(&self, theory: &Theory) -> anyhow::Result<f64> {
+    fn per_s(&self, theory: &Theory) -> anyhow::Result<f64> {
         let lambda = match (self.rate, self.sessions_per_s, self.rho) {
             (Some(multiple), _, _) => theory.rate_per_s(multiple),
             (_, Some(rate), _) => rate,

@@ -7,10 +7,11 @@ use serde_json::json;
 use crate::judged::ScoredRun;
 use crate::judged::what_if::{Answer, RunWhatIf};
 use crate::rule::PairedVerdict;
-use crate::table::{Cell, fixed};
+use crate::table::{Cell, Col, Heading, fixed};
 
-use super::{because, in_reading_order, short_name, state_as_json};
+use super::text::{because, in_reading_order, state_word};
 use crate::cli::output::{self, Width};
+use crate::cli::runs::short_name;
 
 /// Reads `NAME=VALUE`.
 pub fn threshold(text: &str) -> Result<(String, f64), String> {
@@ -20,29 +21,30 @@ pub fn threshold(text: &str) -> Result<(String, f64), String> {
     Ok((name.trim().to_owned(), number))
 }
 
+/// A run, before and after.
+const RUNS: &[Col<RunWhatIf>] = &[
+    Heading("arm", "", "Its arm").key(|of| Cell::text(of.run.meta.arm.word())),
+    Heading("rate", "", "Its rate over lambda_ref")
+        .key(|of| Cell::optional(of.run.meta.rate.multiple, 2)),
+    Heading("seed", "", "The seed of its plan").key(|of| Cell::Count(of.run.meta.seed)),
+    Heading("before", "", "State by what judges").new(|of| state_word(&of.run)),
+    Heading("what if", "", "State by the rule asked for")
+        .new(|of| Cell::text(of.after.state.word())),
+    Heading("decided by", "", "The clause that then decides")
+        .new(|of| Cell::text(because(&of.after))),
+    Heading("run", "", "Its directory").new(|of| Cell::text(short_name(&of.run.dir))),
+];
+
 /// The states and the verdicts, before and after.
 pub fn as_text(answer: &Answer, width: Width) -> String {
     let ordered = in_reading_order(answer.runs.iter().map(|asked| &asked.run));
-    let asked_of = |run: &&ScoredRun| answer.runs.iter().find(|asked| asked.run.dir == run.dir);
-    let row = |RunWhatIf { run, after }: &RunWhatIf| {
-        let before = run.state.as_ref().map_or("not judged", |state| state.state.word());
-        vec![
-            Cell::text(run.meta.arm.word()),
-            Cell::optional(run.meta.rate.multiple, 2),
-            Cell::Count(run.meta.seed),
-            Cell::text(before),
-            Cell::text(after.state.word()),
-            Cell::text(because(after)),
-            Cell::text(short_name(&run.dir)),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = ordered.iter().filter_map(asked_of).map(row).collect();
-    let headings = ["arm", "rate", "seed", "before", "what if", "decided by", "run"];
+    let asked_of = |run: &ScoredRun| answer.runs.iter().find(|asked| asked.run.dir == run.dir);
+    let rows: Vec<&RunWhatIf> = ordered.into_iter().filter_map(asked_of).collect();
     let changed = answer.runs.iter().filter(|run| run.changes()).count();
     let mut out = format!(
         "\nWHAT IF {}? Beside what judges above; it decides nothing\n{}{changed} of {} runs change\n",
         answer.asked.words(),
-        output::grid(&headings, &rows, width),
+        output::rows(RUNS, rows, width),
         answer.runs.len()
     );
     for rate in &answer.rates {
@@ -75,8 +77,8 @@ pub fn as_json(answer: &Answer) -> serde_json::Value {
     let runs = answer.runs.iter().map(|asked| {
         json!({
             "run": asked.run.dir.display().to_string(),
-            "before": asked.run.state.as_ref().map(state_as_json),
-            "what_if": state_as_json(&asked.after),
+            "before": asked.run.state.as_ref().map(output::state),
+            "what_if": output::state(&asked.after),
             "changes": asked.changes(),
         })
     });

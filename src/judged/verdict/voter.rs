@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::judged::binding::load_of;
 use crate::judged::binding::{Binding, bind};
-use crate::judged::score::load_of;
 use crate::judged::statistics::RunStatistics;
 use crate::rule::registered::{self, Candidate, Evidence, Role};
 use crate::rule::state::{Load, RunState, judge};

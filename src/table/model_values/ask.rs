@@ -84,6 +84,11 @@ pub enum Take {
 }
 
 impl Asks {
+    /// Whether the text suffices to compute it.
+    pub fn computable(&self) -> bool {
+        matches!(self, Self::For(_))
+    }
+
     /// The answer from solved cells and printed measurements.
     ///
     /// # Errors
@@ -100,9 +105,8 @@ impl Ask {
     fn answer(&self, theories: &BTreeMap<String, Theory>, printed: &Printed) -> Answer {
         let mut values = Vec::new();
         for point in &self.at {
-            let theory = theories.get(&point.cell).ok_or_else(|| {
-                Unanswered::new(format!("no cell {} in the configuration", point.cell))
-            })?;
+            let theory =
+                theories.get(&point.cell).ok_or_else(|| Unanswered::no_cell(&point.cell))?;
             for load in point.loads() {
                 let at = At { theory, load, with: self.with, printed: Some(printed) };
                 values.push((self.quantity.of)(&at)?);

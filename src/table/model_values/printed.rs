@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::registry::{Answer, At, Load, Unanswered, Value, needed};
 use super::{curve, onset, sessions};
 use crate::model::window::{
-    FillRule, largest_feasible_multiple, predicted_drain_s, slope_threshold_per_s,
+    BurstDrain, largest_feasible_multiple, predicted_drain_s, slope_threshold_per_s,
 };
 use crate::setup::yaml::{self, ConfigError};
 
@@ -21,11 +21,6 @@ pub struct Printed {
     from_empty: Vec<RateRow>,
     table_20: Vec<Table20Row>,
 }
-
-/// A published file that lacks what is expected of it.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct PrintedError(#[from] ConfigError);
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct CellsFile {
@@ -103,7 +98,7 @@ impl Printed {
     ///
     /// # Errors
     /// A file that is not YAML or lacks an expected entry.
-    pub fn parse(cells_yaml: &str, tables_yaml: &str) -> Result<Self, PrintedError> {
+    pub fn parse(cells_yaml: &str, tables_yaml: &str) -> Result<Self, ConfigError> {
         let cells: CellsFile = yaml::parse(Path::new("cells.yaml"), cells_yaml)?;
         let tables: TablesFile = yaml::parse(Path::new("tables.yaml"), tables_yaml)?;
         Ok(Self {
@@ -201,12 +196,12 @@ pub(super) const QUANTITIES: &[(&str, Value)] = &[
             return Err(Unanswered::new("rates are registered as multiples of lambda_ref"));
         };
         let lambda = at.measured()?.registered_rate_per_s(multiple)?;
-        let drain = predicted_drain_s(mu_at_cap_per_s(at)?, lambda, &FillRule::paper());
+        let drain = predicted_drain_s(mu_at_cap_per_s(at)?, lambda, BurstDrain::paper());
         drain.ok_or_else(|| Unanswered::new("the cap does not serve the load"))
     }),
     ("largest_multiple_that_drains_in_time", |at| {
         let lambda_ref = at.theory.cell.lambda_ref_per_s;
-        Ok(largest_feasible_multiple(mu_at_cap_per_s(at)?, lambda_ref, &FillRule::paper()))
+        Ok(largest_feasible_multiple(mu_at_cap_per_s(at)?, lambda_ref, BurstDrain::paper()))
     }),
     ("scaled_pool_over_mean_footprint", scaled_capacity),
     ("crossing_error_of_scaled_pool", |at| crossing_error(at, scaled_capacity(at)?)),

@@ -22,8 +22,13 @@ pub enum Unanswered {
 }
 
 impl Unanswered {
-    pub(super) fn new(reason: impl Into<String>) -> Self {
+    pub(in crate::table) fn new(reason: impl Into<String>) -> Self {
         Self::Because(reason.into())
+    }
+
+    /// The configuration lacks a cell that is asked about.
+    pub(in crate::table) fn no_cell(name: &str) -> Self {
+        Self::new(format!("no cell {name} in the configuration"))
     }
 }
 

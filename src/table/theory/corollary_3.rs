@@ -1,9 +1,8 @@
 //! Corollary 3 (App. A): what cuts of the arrivals do inside a trap.
 
 use super::super::model_values::fluid::after_cut;
-use super::super::model_values::{At, Cut, Load, Settings};
+use super::super::model_values::{At, Cut, Load, Settings, Unanswered};
 use super::super::{Cell, Col, Heading, Table};
-use super::PredictionError;
 use crate::model::Theory;
 use crate::model::fluid::cut::{Fate, fate};
 
@@ -17,8 +16,8 @@ pub fn table(
     multiple: f64,
     (cut_s, end_s): (f64, f64),
     cuts: &[f64],
-) -> Result<Table, PredictionError> {
-    let after = |cut: &f64| -> Result<AfterCut, PredictionError> {
+) -> Result<Table, Unanswered> {
+    let after = |cut: &f64| -> Result<AfterCut, Unanswered> {
         let to = Load::Rho(*cut);
         let with = Settings {
             cut: Some(Cut { at_s: cut_s, to }),

@@ -34,7 +34,7 @@ pub enum Lettering<'a> {
 }
 
 /// The drawing as an SVG document whose text names the carried font, a unit a pixel.
-pub fn svg_source(drawing: &Drawing) -> Result<String, FigureError> {
+pub(crate) fn svg_source(drawing: &Drawing) -> Result<String, FigureError> {
     let (width, height) = size(drawing);
     let head = format!("width=\"{width}\" height=\"{height}\"");
     document(drawing, &head, "", Lettering::Text)

@@ -147,7 +147,7 @@ impl Drawing {
     }
 
     /// Draws a straight line.
-    pub fn segment(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
+    pub(crate) fn segment(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
         let [a, b] = [from, to].map(|(x, y)| Point { x, y });
         self.line(vec![a, b], stroke);
     }
@@ -158,7 +158,7 @@ impl Drawing {
     }
 
     /// Fills a disc of this radius (pt).
-    pub fn disc(&mut self, centre: Point, radius: f64, fill: Colour) {
+    pub(crate) fn disc(&mut self, centre: Point, radius: f64, fill: Colour) {
         self.items.push(Item::Disc { centre, radius, fill });
     }
 
@@ -170,7 +170,7 @@ impl Drawing {
     }
 
     /// Writes a text that reads upwards, centred on this place of its baseline.
-    pub fn text_upwards(&mut self, label: &Label, at: (f64, f64), font: (f64, Colour)) {
+    pub(crate) fn text_upwards(&mut self, label: &Label, at: (f64, f64), font: (f64, Colour)) {
         let start = Point { x: at.0, y: at.1 + 0.5 * label.width_pt(font.0) };
         self.push_text(label, start, font, true);
     }

@@ -24,9 +24,9 @@ pub enum Face {
 }
 
 /// Height of a capital over the font size.
-pub const CAP_HEIGHT: f64 = 0.66;
+pub(crate) const CAP_HEIGHT: f64 = 0.66;
 /// Depth of a descender over the font size.
-pub const DESCENT: f64 = 0.22;
+pub(crate) const DESCENT: f64 = 0.22;
 
 /// Width of a text in one face at this size, in pt.
 pub fn width_pt(face: Face, text: &str, size_pt: f64) -> f64 {
@@ -37,7 +37,7 @@ pub fn width_pt(face: Face, text: &str, size_pt: f64) -> f64 {
 }
 
 /// Whether the face can draw this character.
-pub fn has_glyph(face: Face, character: char) -> bool {
+pub(crate) fn has_glyph(face: Face, character: char) -> bool {
     font(face).glyph_id(character).0 != 0
 }
 

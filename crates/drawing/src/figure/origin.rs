@@ -73,7 +73,7 @@ impl Origin {
     }
 
     /// The runs behind it, separated by `;`; empty without any.
-    pub fn run_names(&self) -> String {
+    pub(crate) fn run_names(&self) -> String {
         let names: Vec<_> = self.runs.iter().map(String::as_str).collect();
         names.join(";")
     }

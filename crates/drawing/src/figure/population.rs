@@ -21,7 +21,7 @@ impl Estimate {
 }
 
 /// A logarithmic axis of these populations, with ticks at powers of two and, up to 96, at half as much again.
-pub fn population_axis(populations: impl Iterator<Item = f64>) -> Axis {
+pub(crate) fn population_axis(populations: impl Iterator<Item = f64>) -> Axis {
     let shown = populations.filter(|n| *n > 0.0 && n.is_finite());
     let extent = shown.fold(None, |e: Option<(f64, f64)>, n| {
         Some(e.map_or((n, n), |(lo, hi)| (lo.min(n), hi.max(n))))

@@ -20,7 +20,7 @@ impl Colour {
     }
 
     /// The opaque colour that this one has on white paper at this opacity.
-    pub const fn tint(self, opacity: f64) -> Self {
+    pub(crate) const fn tint(self, opacity: f64) -> Self {
         const fn mixed(channel: u8, opacity: f64) -> u8 {
             (255.0 - opacity * (255.0 - channel as f64) + 0.5) as u8
         }
@@ -35,34 +35,34 @@ impl Colour {
 }
 
 /// Text, axes and whatever has no hue of its own.
-pub const INK: Colour = Colour::opaque(26, 26, 26);
+pub(crate) const INK: Colour = Colour::opaque(26, 26, 26);
 /// Secondary text and rules.
-pub const GREY: Colour = Colour::opaque(105, 105, 105);
+pub(crate) const GREY: Colour = Colour::opaque(105, 105, 105);
 /// Data that stay in the background.
-pub const PALE: Colour = Colour::opaque(160, 160, 160);
+pub(crate) const PALE: Colour = Colour::opaque(160, 160, 160);
 /// The paper.
 pub const WHITE: Colour = Colour::opaque(255, 255, 255);
 /// The burst arm, and the trapped state.
-pub const VERMILLION: Colour = Colour::opaque(213, 94, 0);
+pub(crate) const VERMILLION: Colour = Colour::opaque(213, 94, 0);
 /// The no-burst arm, and model F.
-pub const BLUE: Colour = Colour::opaque(0, 114, 178);
+pub(crate) const BLUE: Colour = Colour::opaque(0, 114, 178);
 /// The capped arm.
-pub const PURPLE: Colour = Colour::opaque(140, 60, 130);
+pub(crate) const PURPLE: Colour = Colour::opaque(140, 60, 130);
 /// The rescue arm, and caps.
 pub const GREEN: Colour = Colour::opaque(0, 138, 100);
 /// Measured stuck runs.
-pub const ORANGE: Colour = Colour::opaque(230, 159, 0);
+pub(crate) const ORANGE: Colour = Colour::opaque(230, 159, 0);
 
 /// Lengths of ink and gap along a line, in pt; empty draws it whole.
 pub type Dash = &'static [f64];
 /// No gaps.
-pub const SOLID: Dash = &[];
+pub(crate) const SOLID: Dash = &[];
 /// Short dashes.
-pub const DASHED: Dash = &[3.6, 1.8];
+pub(crate) const DASHED: Dash = &[3.6, 1.8];
 /// Fine dots.
-pub const DOTTED: Dash = &[0.9, 1.5];
+pub(crate) const DOTTED: Dash = &[0.9, 1.5];
 /// Dash and dot in turn.
-pub const DASH_DOT: Dash = &[4.2, 1.4, 0.9, 1.4];
+pub(crate) const DASH_DOT: Dash = &[4.2, 1.4, 0.9, 1.4];
 /// Long dashes.
 const LONG_DASH: Dash = &[7.0, 2.0];
 
@@ -85,62 +85,62 @@ impl Stroke {
 }
 
 /// A line of one seed.
-pub const SEED_PT: f64 = 0.7;
+pub(crate) const SEED_PT: f64 = 0.7;
 /// A line that is the subject of its panel.
-pub const MAIN_PT: f64 = 1.0;
+pub(crate) const MAIN_PT: f64 = 1.0;
 /// Axes and ticks.
-pub const AXIS: Stroke = Stroke::new(INK, 0.5, SOLID);
+pub(crate) const AXIS: Stroke = Stroke::new(INK, 0.5, SOLID);
 /// A vertical line that marks a moment.
-pub const MOMENT: Stroke = Stroke::new(INK, 0.6, DASHED);
+pub(crate) const MOMENT: Stroke = Stroke::new(INK, 0.6, DASHED);
 /// The moment a cap is engaged.
-pub const CAP_ON: Stroke = Stroke::new(INK, 0.6, DASH_DOT);
+pub(crate) const CAP_ON: Stroke = Stroke::new(INK, 0.6, DASH_DOT);
 /// The moment a cap is removed.
-pub const CAP_OFF: Stroke = Stroke::new(INK, 0.6, DOTTED);
+pub(crate) const CAP_OFF: Stroke = Stroke::new(INK, 0.6, DOTTED);
 /// A reference level.
 pub const LEVEL: Stroke = Stroke::new(GREY, 0.6, DOTTED);
 /// Sessions that a gate holds at the client.
 pub const HELD: Stroke = Stroke::new(GREEN, 0.8, LONG_DASH);
 /// The cap of a cell on the axis of populations.
-pub const CAP_LEVEL: Stroke = Stroke::new(GREEN, 0.8, DASHED);
+pub(crate) const CAP_LEVEL: Stroke = Stroke::new(GREEN, 0.8, DASHED);
 /// A real engine's measurements.
 pub const ENGINE: Stroke = Stroke::new(INK, 0.7, SOLID);
 /// The calibrated simulator.
-pub const SIMULATOR: Stroke = Stroke::new(GREY, 0.8, DASHED);
+pub(crate) const SIMULATOR: Stroke = Stroke::new(GREY, 0.8, DASHED);
 /// Another setting of the simulator.
-pub const SIMULATOR_TOO: Stroke = Stroke::new(PALE, 0.9, DOTTED);
+pub(crate) const SIMULATOR_TOO: Stroke = Stroke::new(PALE, 0.9, DOTTED);
 /// A model's prediction.
 pub const MODEL: Stroke = Stroke::new(BLUE, MAIN_PT, DASHED);
 /// Model F as curves that nearly coincide.
-pub const MODEL_CELLS: Stroke = Stroke::new(BLUE, 0.6, SOLID);
+pub(crate) const MODEL_CELLS: Stroke = Stroke::new(BLUE, 0.6, SOLID);
 /// The quasi-static reading of model F.
-pub const QUASI_STATIC: Stroke = Stroke::new(GREY, 0.8, DASHED);
+pub(crate) const QUASI_STATIC: Stroke = Stroke::new(GREY, 0.8, DASHED);
 /// An evaluation window.
-pub const WINDOW_SHADE: Colour = Colour::opaque(120, 120, 120).at(0.19);
+pub(crate) const WINDOW_SHADE: Colour = Colour::opaque(120, 120, 120).at(0.19);
 /// The time a cap is engaged.
-pub const CAP_SHADE: Colour = GREEN.at(0.09);
+pub(crate) const CAP_SHADE: Colour = GREEN.at(0.09);
 
 /// Axis labels and panel titles, pt.
-pub const LABEL_PT: f64 = 8.0;
+pub(crate) const LABEL_PT: f64 = 8.0;
 /// Tick labels, legend and names inside a figure, pt.
-pub const SMALL_PT: f64 = 7.0;
+pub(crate) const SMALL_PT: f64 = 7.0;
 /// The source and what is missing, pt.
-pub const NOTE_PT: f64 = 6.5;
+pub(crate) const NOTE_PT: f64 = 6.5;
 /// Distance between baselines, as a multiple of the font size.
-pub const LINE_HEIGHT: f64 = 1.25;
+pub(crate) const LINE_HEIGHT: f64 = 1.25;
 
 /// A figure that fits one column of a two-column page, in pt (3.3 in).
-pub const COLUMN_WIDTH_PT: f64 = 237.6;
+pub(crate) const COLUMN_WIDTH_PT: f64 = 237.6;
 /// A figure across both columns, in pt (7 in).
-pub const PAGE_WIDTH_PT: f64 = 504.0;
+pub(crate) const PAGE_WIDTH_PT: f64 = 504.0;
 /// Length of a labelled tick, pt.
-pub const TICK_PT: f64 = 2.6;
+pub(crate) const TICK_PT: f64 = 2.6;
 /// Length of a minor tick, pt.
-pub const MINOR_TICK_PT: f64 = 1.5;
+pub(crate) const MINOR_TICK_PT: f64 = 1.5;
 /// Radius of a data marker, pt.
-pub const MARKER_PT: f64 = 1.7;
+pub(crate) const MARKER_PT: f64 = 1.7;
 
 /// An arm's line, the same in every figure; one without a colour of its own is drawn in ink.
-pub const fn arm_stroke(arm: &Arm) -> Stroke {
+pub(crate) const fn arm_stroke(arm: &Arm) -> Stroke {
     match arm {
         Arm::Burst => Stroke::new(VERMILLION, SEED_PT, SOLID),
         Arm::NoBurst => Stroke::new(BLUE, SEED_PT, DASHED),

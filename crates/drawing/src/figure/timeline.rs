@@ -60,7 +60,7 @@ impl Timeline {
 }
 
 /// A logarithmic axis for counts, from 1 or less to a round number above the largest.
-pub fn counts_axis(label: impl Into<Label>, counts: impl Iterator<Item = f64>) -> Axis {
+pub(crate) fn counts_axis(label: impl Into<Label>, counts: impl Iterator<Item = f64>) -> Axis {
     let drawn = counts.filter(|n| *n > 0.0 && n.is_finite());
     let (least, most) = drawn.fold((1.0_f64, 10.0_f64), |(lo, hi), n| (lo.min(n), hi.max(n)));
     let (low, high) = super::ticks::round_log_range(least, most);
@@ -80,7 +80,7 @@ pub struct Sample {
 }
 
 /// The columns of series over time.
-pub const SAMPLE: &[Col<Sample>] = &[
+pub(crate) const SAMPLE: &[Col<Sample>] = &[
     Heading("column", "", "The column of panels").new(|of| Cell::text(&of.column)),
     Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.quantity)),
     Heading("arm", "", "The run's arm").new(|of| Cell::text(arm_name(&of.arm))),
@@ -90,7 +90,7 @@ pub const SAMPLE: &[Col<Sample>] = &[
 ];
 
 /// Adds one series of a run; `column` is in the markup of [`Label::parse`].
-pub fn push_series(
+pub(crate) fn push_series(
     data: &mut Vec<(Origin, Sample)>,
     column: &str,
     quantity: &'static str,
@@ -110,7 +110,7 @@ pub fn known(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, Option<f64>)> 
 }
 
 /// A panel's title with its letter, when there is more than one panel to tell apart.
-pub fn lettered(index: usize, count: usize, title: &str) -> Label {
+pub(crate) fn lettered(index: usize, count: usize, title: &str) -> Label {
     const LETTERS: &str = "abcdefghijkl";
     match LETTERS.chars().nth(index) {
         Some(letter) if count > 1 => Label::parse(&format!("({letter}) {title}")),

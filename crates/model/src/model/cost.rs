@@ -1,94 +1,16 @@
-//! What work costs on the GPU, and the server on which every turn misses
-//! (paper: App. E.9; sec 3 for model F's costs).
+//! What work costs on the GPU (App. E.9).
 //!
 //! Left out, as in the paper: queueing behind other prefills (S1), retraction of
 //! running requests (S3), and the limits on running requests and on an iteration's
 //! tokens, which never bind (S4).
 
-pub mod server;
+mod server;
 pub mod speed;
 
-use crate::setup::{Batching, Cell, Costs, Workload};
+use crate::setup::{Batching, Cell, Workload};
 
-use super::numeric::dot;
-use super::session::SessionMeans;
-use super::{ModelError, pool, positive};
+use super::{ModelError, positive};
 pub use server::{Running, Server};
-
-/// A cell with every turn missing: its speed, its onset of the all-miss branch and
-/// model F's costs (sec 3, App. E.9).
-#[derive(Debug, Clone, PartialEq)]
-pub struct AllMiss {
-    /// s: every cost of the cell file is divided by it.
-    pub speed: f64,
-    /// nu_b, the turn rate at which running requests fill the pool, in turns/s.
-    /// With costs per turn, the rate at which the GPU is busy.
-    pub nu_b_per_s: f64,
-    /// mu_b = nu_b / E\[T\], the model's lambda_miss, in sessions/s.
-    pub mu_b_per_s: f64,
-    /// delta, a turn's share of decoding, in seconds: sum w_k (t_k + delta) = 1/nu_b.
-    pub delta_s: f64,
-    /// c_k = t_k + delta, what turn k costs when it misses, in GPU seconds.
-    pub costs_s: Vec<f64>,
-}
-
-impl AllMiss {
-    /// Solves a cell for a workload.
-    ///
-    /// # Errors
-    /// A speed factor that cannot be fitted, costs with which no turn rate fills the pool or a
-    /// turn costs nothing, or a pool that a turn does not fit or that does not bind
-    /// ([`super::pool`]).
-    pub fn of(cell: &Cell, workload: &Workload) -> Result<Self, ModelError> {
-        let means = SessionMeans::of(workload);
-        pool::holds_every_turn(cell.pool_tokens, &means)?;
-        match cell.costs {
-            Costs::PerTurn { fixed_s, per_token_s } => {
-                let speed = speed::of_per_turn_costs(cell)?;
-                Ok(Self::from_turn_costs(&means, fixed_s, per_token_s, speed))
-            }
-            Costs::Iteration { .. } => {
-                let speed = speed::of_iteration_costs(cell, workload)?;
-                let costs = IterationCosts::of(cell, "model F")?.divided_by(speed);
-                let server = Server::new(cell, workload, &costs);
-                pool::binds(cell, &server)?;
-                Self::from_server(&means, &costs, &server, cell.pool_tokens as f64, speed)
-            }
-        }
-    }
-
-    fn from_turn_costs(means: &SessionMeans, fixed_s: f64, per_token_s: f64, speed: f64) -> Self {
-        let cost_s = |l: &f64| (fixed_s + per_token_s * l) / speed;
-        let costs_s: Vec<f64> = means.prompt_tokens.iter().map(cost_s).collect();
-        let nu_b_per_s = 1.0 / dot(&means.mix, &costs_s);
-        Self { speed, nu_b_per_s, mu_b_per_s: nu_b_per_s / means.mean_turns, delta_s: 0.0, costs_s }
-    }
-
-    fn from_server(
-        means: &SessionMeans,
-        costs: &IterationCosts,
-        server: &Server,
-        pool_tokens: f64,
-        speed: f64,
-    ) -> Result<Self, ModelError> {
-        let nu_b_per_s = server.turn_rate_filling(pool_tokens, 0.0)?;
-        let prefill_s: Vec<f64> =
-            means.prompt_tokens.iter().map(|l| costs.prefill_s(*l, 0.0)).collect();
-        let delta_s = 1.0 / nu_b_per_s - dot(&means.mix, &prefill_s);
-        // Prefills grow with the turn, so the first turn is the cheapest.
-        let first_s = prefill_s[0] + delta_s;
-        if first_s <= 0.0 {
-            return Err(ModelError::DecodeShare { first_s, delta_s });
-        }
-        Ok(Self {
-            speed,
-            nu_b_per_s,
-            mu_b_per_s: nu_b_per_s / means.mean_turns,
-            delta_s,
-            costs_s: prefill_s.iter().map(|t| t + delta_s).collect(),
-        })
-    }
-}
 
 /// The iteration-cost model of App. E.9, in seconds and tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -127,7 +49,7 @@ impl IterationCosts {
 
     /// A uniformly `speed` times faster GPU.
     #[must_use]
-    pub fn divided_by(&self, speed: f64) -> Self {
+    pub(crate) fn divided_by(&self, speed: f64) -> Self {
         Self {
             a_s: self.a_s / speed,
             f0_s: self.f0_s / speed,
@@ -139,22 +61,14 @@ impl IterationCosts {
     }
 
     /// t_P(x, y): GPU time to prefill `new_tokens` after `cached_tokens`, in seconds.
-    pub fn prefill_s(&self, new_tokens: f64, cached_tokens: f64) -> f64 {
+    pub(crate) fn prefill_s(&self, new_tokens: f64, cached_tokens: f64) -> f64 {
         self.a_s * self.chunks(new_tokens)
             + self.f0_s.max(self.b_s_per_token * new_tokens)
             + self.c_p_s_per_pair * causal_pairs(new_tokens, cached_tokens)
     }
 
-    /// tau_D(R): one decode iteration over `running` requests with a mean context of
-    /// `context_tokens`, in seconds.
-    pub fn decode_iteration_s(&self, running: f64, context_tokens: f64) -> f64 {
-        self.a_s
-            + self.f0_s.max(self.b_s_per_token * running)
-            + self.attention_s(context_tokens) * running
-    }
-
     /// b_att: decode attention per request and iteration, in seconds.
-    pub fn attention_s(&self, context_tokens: f64) -> f64 {
+    pub(crate) fn attention_s(&self, context_tokens: f64) -> f64 {
         self.c_d_s * context_tokens / 8192.0
     }
 
@@ -166,7 +80,7 @@ impl IterationCosts {
 }
 
 /// x (y + (x + 1)/2): token pairs that attention computes.
-pub fn causal_pairs(new_tokens: f64, cached_tokens: f64) -> f64 {
+pub(crate) fn causal_pairs(new_tokens: f64, cached_tokens: f64) -> f64 {
     new_tokens * (cached_tokens + 0.5 * (new_tokens + 1.0))
 }
 
@@ -179,7 +93,7 @@ pub fn hit_prefill_tokens(cell: &Cell, workload: &Workload) -> f64 {
 }
 
 /// Whether one iteration carries prefill and decode together.
-pub fn is_mixed(cell: &Cell) -> bool {
+pub(crate) fn is_mixed(cell: &Cell) -> bool {
     cell.batching == Batching::Mixed
 }
 
@@ -220,6 +134,6 @@ mod tests {
     fn a_faster_gpu_divides_every_time() {
         let fast = QWEN.divided_by(2.0);
         assert_eq!(fast.prefill_s(9000.0, 100.0), QWEN.prefill_s(9000.0, 100.0) / 2.0);
-        assert_eq!(fast.decode_iteration_s(30.0, 1e4), QWEN.decode_iteration_s(30.0, 1e4) / 2.0);
+        assert_eq!(fast.attention_s(1e4), QWEN.attention_s(1e4) / 2.0);
     }
 }

@@ -5,14 +5,14 @@
 //! Left out: tool time (F4), whose effect over a registered window is below 0.02 %
 //! (App. A), and hits, which return as the queue empties.
 
-pub mod arrivals;
+mod arrivals;
 pub mod cut;
 mod march;
 pub mod orbit;
 pub mod plan;
 pub mod sojourn;
 pub mod think;
-pub mod trajectory;
+mod trajectory;
 
 pub use arrivals::Arrivals;
 pub use trajectory::Trajectory;

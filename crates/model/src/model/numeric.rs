@@ -6,7 +6,7 @@
 /// Chandrupatla's bracketing method: inverse quadratic steps where they are safe,
 /// bisection elsewhere. Stops at a relative width of a few rounding errors.
 /// Returns `None` when the ends do not bracket a root.
-pub fn root_between(low: f64, high: f64, mut f: impl FnMut(f64) -> f64) -> Option<f64> {
+pub(crate) fn root_between(low: f64, high: f64, mut f: impl FnMut(f64) -> f64) -> Option<f64> {
     let (mut b, mut a) = (low, high);
     let (mut fb, mut fa) = (f(b), f(a));
     if fb == 0.0 {
@@ -50,7 +50,7 @@ pub fn root_between(low: f64, high: f64, mut f: impl FnMut(f64) -> f64) -> Optio
 
 /// The root of an increasing `f` on `(0, inf)`: widens a bracket around `guess`
 /// by factors of two first. `None` when 200 doublings either way find no sign change.
-pub fn root_of_increasing(guess: f64, mut f: impl FnMut(f64) -> f64) -> Option<f64> {
+pub(crate) fn root_of_increasing(guess: f64, mut f: impl FnMut(f64) -> f64) -> Option<f64> {
     let (mut low, mut high) = (guess, guess);
     for _ in 0..200 {
         if f(low) <= 0.0 {

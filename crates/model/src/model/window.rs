@@ -1,36 +1,36 @@
 //! Registration arithmetic: the metastable window, the test rates placed in it, the cap,
 //! its drain and whether that fits the run (sec 2, App. E.4, E.5, E.11).
 //!
-//! Pure functions of measured values. Thresholds are arguments; the paper's are in
-//! [`FillRule::paper`].
+//! Pure functions of measured values. Thresholds are arguments.
+
+use serde::{Deserialize, Serialize};
 
 use super::rescue::gate_drain_s;
 
-/// How a registration is filled from a cell's calibration.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FillRule {
-    /// Where in the window the test rates lie (1/3 and 2/3).
+/// How a registration is filled from a cell's calibration (App. E.5, E.11): the published
+/// values by default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FillThresholds {
+    /// Where in the window the rates lie.
     pub fractions: Vec<f64>,
-    /// What a rate is rounded to, in multiples of lambda_ref (0.05).
+    /// What they are rounded to, multiples of lambda_ref.
     pub round_to: f64,
-    /// A rate must lie strictly above this multiple of the window's lower edge (1.1) ...
+    /// A rate lies strictly above this times the window's lower edge ...
     pub above_lower: f64,
-    /// ... and strictly below this multiple of its upper edge (0.9).
+    /// ... and strictly below this times its upper edge.
     pub below_upper: f64,
-    /// The cap is the smallest population with this share of the peak (0.95).
+    /// The cap is the smallest population with this share of mu*.
     pub cap_share: f64,
-    /// Another population this close to the peak makes the cap ambiguous, as a share. The
-    /// paper flags 0.35 % and 0.5 %; the bound itself is inferred.
+    /// Another population this close to mu*, as a share, makes the cap ambiguous.
+    /// Inferred: the paper flags 0.35 % and 0.5 % and prints no bound.
     pub ambiguous_share: f64,
-    /// Sessions in the burst that the cap has to drain (200).
-    pub burst_sessions: f64,
-    /// Time for it: 80 % of the 7200 s after the burst (5760 s).
-    pub drain_limit_s: f64,
+    /// Share of the time after the burst that the drain may take.
+    pub drain_share: f64,
 }
 
-impl FillRule {
-    /// The rule of App. E.5 and E.11.
-    pub fn paper() -> Self {
+impl Default for FillThresholds {
+    fn default() -> Self {
         Self {
             fractions: vec![1.0 / 3.0, 2.0 / 3.0],
             round_to: 0.05,
@@ -38,9 +38,24 @@ impl FillRule {
             below_upper: 0.9,
             cap_share: 0.95,
             ambiguous_share: 0.01,
-            burst_sessions: 200.0,
-            drain_limit_s: 0.8 * 7200.0,
+            drain_share: 0.8,
         }
+    }
+}
+
+/// What a cap has to drain, and by when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BurstDrain {
+    /// Sessions in the burst.
+    pub sessions: f64,
+    /// Time for it, s.
+    pub limit_s: f64,
+}
+
+impl BurstDrain {
+    /// The paper's: 200 sessions within 80 % of the 7200 s after the burst (5760 s).
+    pub fn paper() -> Self {
+        Self { sessions: 200.0, limit_s: FillThresholds::default().drain_share * 7200.0 }
     }
 }
 
@@ -102,7 +117,7 @@ pub fn window(peak: f64, edge: f64) -> Window {
 ///
 /// # Errors
 /// An empty window, or a rate outside the margin band.
-pub fn rates(window: &Window, rule: &FillRule) -> Result<Vec<f64>, Incomplete> {
+pub fn rates(window: &Window, rule: &FillThresholds) -> Result<Vec<f64>, Incomplete> {
     let Window { lower, upper } = *window;
     if upper.total_cmp(&lower).is_le() {
         return Err(Incomplete::EmptyWindow { lower, upper });
@@ -122,13 +137,13 @@ pub fn rates(window: &Window, rule: &FillRule) -> Result<Vec<f64>, Incomplete> {
 }
 
 /// The open interval that holds every test rate, in multiples of lambda_ref.
-pub fn margin_band(window: &Window, rule: &FillRule) -> (f64, f64) {
+pub fn margin_band(window: &Window, rule: &FillThresholds) -> (f64, f64) {
     (rule.above_lower * window.lower, rule.below_upper * window.upper)
 }
 
 /// The smallest population that comes within the rule's share of the measured peak.
 /// `curve` has (sessions, mu in sessions/s). `None` for an empty curve.
-pub fn cap(curve: &[(u64, f64)], rule: &FillRule) -> Option<Cap> {
+pub fn cap(curve: &[(u64, f64)], rule: &FillThresholds) -> Option<Cap> {
     let mut curve = curve.to_vec();
     curve.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let (peak_sessions, peak_mu_per_s) =
@@ -144,18 +159,22 @@ pub fn cap(curve: &[(u64, f64)], rule: &FillRule) -> Option<Cap> {
 
 /// b / (mu(cap) - lambda), the registered drain: how long the cap takes to drain the burst, in seconds. `None`
 /// when it never does.
-pub fn predicted_drain_s(mu_at_cap_per_s: f64, lambda_per_s: f64, rule: &FillRule) -> Option<f64> {
+pub fn predicted_drain_s(
+    mu_at_cap_per_s: f64,
+    lambda_per_s: f64,
+    burst: BurstDrain,
+) -> Option<f64> {
     // Above the cap stands the whole burst.
-    gate_drain_s(rule.burst_sessions, 0.0, mu_at_cap_per_s, lambda_per_s)
+    gate_drain_s(burst.sessions, 0.0, mu_at_cap_per_s, lambda_per_s)
 }
 
 /// The largest multiple of lambda_ref at which the predicted drain fits the limit.
 pub fn largest_feasible_multiple(
     mu_at_cap_per_s: f64,
     lambda_ref_per_s: f64,
-    rule: &FillRule,
+    burst: BurstDrain,
 ) -> f64 {
-    (mu_at_cap_per_s - rule.burst_sessions / rule.drain_limit_s) / lambda_ref_per_s
+    (mu_at_cap_per_s - burst.sessions / burst.limit_s) / lambda_ref_per_s
 }
 
 /// 0.5 (lambda - lambda_ref): the backlog slope above which a run counts as trapped, in
@@ -179,7 +198,7 @@ mod tests {
     use super::*;
 
     fn registered(edge: f64) -> Result<Vec<f64>, Incomplete> {
-        rates(&window(9.0, edge), &FillRule::paper())
+        rates(&window(9.0, edge), &FillThresholds::default())
     }
 
     #[test]
@@ -209,19 +228,19 @@ mod tests {
 
     #[test]
     fn the_cap_is_the_smallest_population_near_the_peak() {
-        let cap = |curve: &[(u64, f64)]| super::cap(curve, &FillRule::paper()).unwrap();
+        let cap = |curve: &[(u64, f64)]| super::cap(curve, &FillThresholds::default()).unwrap();
         let sglang = cap(&SGLANG);
         assert_eq!((sglang.sessions, sglang.peak_sessions, sglang.ambiguous), (20, 24, true));
         let vllm = cap(&VLLM);
         assert_eq!((vllm.sessions, vllm.peak_sessions, vllm.ambiguous), (20, 20, true));
         assert!(!cap(&[(10, 0.1), (20, 0.2), (30, 0.1)]).ambiguous);
-        assert_eq!(super::cap(&[], &FillRule::paper()), None);
+        assert_eq!(super::cap(&[], &FillThresholds::default()), None);
     }
 
     #[test]
     fn predicted_drains_are_the_registered_ones() {
-        let rule = FillRule::paper();
-        let drain = |mu: f64, lambda: f64| predicted_drain_s(mu, lambda, &rule).map(|s| s.round());
+        let burst = BurstDrain::paper();
+        let drain = |mu: f64, lambda: f64| predicted_drain_s(mu, lambda, burst).map(|s| s.round());
         assert_eq!(drain(0.2239, 0.0966), Some(1571.0));
         assert_eq!(drain(0.2239, 0.1180), Some(1889.0));
         assert_eq!(drain(0.2194, 0.0886), Some(1529.0));
@@ -231,10 +250,10 @@ mod tests {
 
     #[test]
     fn the_drain_just_fits_at_the_largest_feasible_multiple() {
-        let rule = FillRule::paper();
-        let multiple = largest_feasible_multiple(0.2239, 0.071534, &rule);
+        let burst = BurstDrain::paper();
+        let multiple = largest_feasible_multiple(0.2239, 0.071534, burst);
         assert_eq!((multiple * 100.0).round(), 264.0);
-        let drain = predicted_drain_s(0.2239, multiple * 0.071534, &rule).unwrap();
-        assert!((drain - rule.drain_limit_s).abs() < 1e-6);
+        let drain = predicted_drain_s(0.2239, multiple * 0.071534, burst).unwrap();
+        assert!((drain - burst.limit_s).abs() < 1e-6);
     }
 }

@@ -5,9 +5,9 @@
 //! registration INCOMPLETE, with every reason; it then judges nothing.
 
 use crate::measure::stats;
-use crate::model::window::{self, FillRule, Incomplete, Window};
+use crate::model::window::{self, BurstDrain, FillThresholds, Incomplete, Window};
 use crate::rule::registration::filled::{Drain, Filled, Peak, UpperEdge};
-use crate::rule::registration::inputs::{FillInputs, FillThresholds};
+use crate::rule::registration::inputs::FillInputs;
 use crate::rule::registration::{PairedThresholds, Registration, Status, Test};
 use crate::setup::Protocol;
 
@@ -41,7 +41,7 @@ pub fn fill(
     thresholds: &FillThresholds,
     mark: FillAs,
 ) -> Result<Registration, FillError> {
-    let rule = fill_rule(thresholds, protocol);
+    let burst = burst_of(protocol, thresholds.drain_share);
     let mean = |of: fn(&crate::rule::registration::inputs::CacheOff) -> f64| {
         stats::mean(&inputs.cache_off.iter().map(of).collect::<Vec<_>>())
     };
@@ -52,12 +52,12 @@ pub fn fill(
     let all_miss = inputs.all_miss_tokens_per_s.or_else(|| mean(|c| c.tokens_per_s));
     let curve: Vec<(u64, f64)> =
         inputs.curve.iter().filter_map(|p| p.mu_per_s.map(|mu| (p.n, mu))).collect();
-    let cap = window::cap(&curve, &rule);
+    let cap = window::cap(&curve, thresholds);
     let peak_ratio = cap.map(|c| c.peak_mu_per_s / lambda_ref).or(inputs.peak_ratio);
     let (window, upper_edge) = bounds(peak_ratio, inputs.edge.largest_stable)?;
 
     let mut reasons = Vec::new();
-    let rates = placed(&window, &rule, &mut reasons);
+    let rates = placed(&window, thresholds, &mut reasons);
     if cap.is_none() {
         reasons.push("no closed curve is given, so the cap cannot be placed".to_owned());
     }
@@ -65,7 +65,7 @@ pub fn fill(
         reasons.push("the all-miss token rate is not given".to_owned());
     }
     let drains: Vec<Drain> = cap.map_or_else(Vec::new, |cap| {
-        rates.iter().map(|rate| drain(*rate, cap.mu_per_s, lambda_ref, &rule)).collect()
+        rates.iter().map(|rate| drain(*rate, cap.mu_per_s, lambda_ref, burst)).collect()
     });
     let paired = PairedThresholds::default();
     let threshold = |rate: &f64| undusted(paired.slope_factor * (rate - 1.0) * lambda_ref);
@@ -73,7 +73,7 @@ pub fn fill(
         window: (window.lower, window.upper),
         upper_edge,
         margin_band: {
-            let (above, below) = window::margin_band(&window, &rule);
+            let (above, below) = window::margin_band(&window, thresholds);
             (undusted(above), undusted(below))
         },
         rates_by_formula: rates.clone(),
@@ -84,7 +84,7 @@ pub fn fill(
         }),
         cap_ambiguous: cap.is_some_and(|c| c.ambiguous),
         drain_fits_up_to: cap
-            .map(|c| undusted(window::largest_feasible_multiple(c.mu_per_s, lambda_ref, &rule))),
+            .map(|c| undusted(window::largest_feasible_multiple(c.mu_per_s, lambda_ref, burst))),
         slope_thresholds_per_s: rates.iter().map(threshold).collect(),
         predictions: predictions(),
         kill_conditions: kill_conditions(),
@@ -118,21 +118,12 @@ pub fn fill(
     })
 }
 
-/// The formulas' constants with the protocol's burst and its time for the drain: from
-/// the burst to the last span of the run, over which RECOVERED is judged.
-fn fill_rule(thresholds: &FillThresholds, protocol: &Protocol) -> FillRule {
+/// The protocol's burst and the time for its drain: from the burst to the last span of the
+/// run, over which RECOVERED is judged.
+fn burst_of(protocol: &Protocol, drain_share: f64) -> BurstDrain {
     let paired = &protocol.paired;
     let available_s = paired.horizon_s - paired.burst.start_s - paired.last_s;
-    FillRule {
-        fractions: thresholds.fractions.clone(),
-        round_to: thresholds.round_to,
-        above_lower: thresholds.above_lower,
-        below_upper: thresholds.below_upper,
-        cap_share: thresholds.cap_share,
-        ambiguous_share: thresholds.ambiguous_share,
-        burst_sessions: paired.burst.sessions as f64,
-        drain_limit_s: thresholds.drain_share * available_s,
-    }
+    BurstDrain { sessions: paired.burst.sessions as f64, limit_s: drain_share * available_s }
 }
 
 fn bounds(peak: Option<f64>, edge: Option<f64>) -> Result<(Window, UpperEdge), FillError> {
@@ -148,10 +139,10 @@ fn bounds(peak: Option<f64>, edge: Option<f64>) -> Result<(Window, UpperEdge), F
 }
 
 /// The rates the formula gives, and why one of them cannot be registered.
-fn placed(window: &Window, rule: &FillRule, reasons: &mut Vec<String>) -> Vec<f64> {
+fn placed(window: &Window, rule: &FillThresholds, reasons: &mut Vec<String>) -> Vec<f64> {
     let mut rates = Vec::new();
     for fraction in &rule.fractions {
-        let one = FillRule { fractions: vec![*fraction], ..rule.clone() };
+        let one = FillThresholds { fractions: vec![*fraction], ..rule.clone() };
         match window::rates(window, &one) {
             Ok(placed) => rates.extend(placed),
             Err(why) => {
@@ -170,12 +161,12 @@ fn placed(window: &Window, rule: &FillRule, reasons: &mut Vec<String>) -> Vec<f6
     rates
 }
 
-fn drain(rate: f64, mu_at_cap: f64, lambda_ref: f64, rule: &FillRule) -> Drain {
-    let predicted_s = window::predicted_drain_s(mu_at_cap, rate * lambda_ref, rule);
+fn drain(rate: f64, mu_at_cap: f64, lambda_ref: f64, burst: BurstDrain) -> Drain {
+    let predicted_s = window::predicted_drain_s(mu_at_cap, rate * lambda_ref, burst);
     Drain {
         rate,
         predicted_s: predicted_s.map(undusted),
-        fits: predicted_s.is_some_and(|s| s <= rule.drain_limit_s),
+        fits: predicted_s.is_some_and(|s| s <= burst.limit_s),
     }
 }
 

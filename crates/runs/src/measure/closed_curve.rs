@@ -5,18 +5,16 @@ use std::collections::BTreeMap;
 
 use super::{WindowMeasures, stats};
 
-/// The windows of closed runs, by population; runs without a population or a window say
+/// What closed runs measured, by population; runs without a population or a window say
 /// nothing and are left out.
-pub fn by_population<'a>(
-    runs: impl IntoIterator<Item = (Option<u64>, Option<&'a WindowMeasures>)>,
-) -> BTreeMap<u64, Vec<&'a WindowMeasures>> {
-    let mut windows: BTreeMap<u64, Vec<&WindowMeasures>> = BTreeMap::new();
-    for (population, window) in runs {
-        if let Some((n, window)) = population.zip(window) {
-            windows.entry(n).or_default().push(window);
-        }
+pub fn by_population<T>(
+    runs: impl IntoIterator<Item = (Option<u64>, Option<T>)>,
+) -> BTreeMap<u64, Vec<T>> {
+    let mut measured: BTreeMap<u64, Vec<T>> = BTreeMap::new();
+    for (n, one) in runs.into_iter().filter_map(|(population, one)| population.zip(one)) {
+        measured.entry(n).or_default().push(one);
     }
-    windows
+    measured
 }
 
 /// A quantity at one population, mean over its runs; `None` where one of them cannot tell.

@@ -61,7 +61,7 @@ pub struct SessionTime {
 }
 
 /// The base sessions of a run.
-pub fn session_times(run: &Run) -> Vec<SessionTime> {
+pub(crate) fn session_times(run: &Run) -> Vec<SessionTime> {
     let mut tool_s = vec![0.0; run.sessions.len()];
     for turn in &run.turns {
         tool_s[turn.session.at()] += turn.tool_s.unwrap_or(0.0);
@@ -82,7 +82,7 @@ pub fn session_times(run: &Run) -> Vec<SessionTime> {
 /// How many sessions that arrived in `span` took at most `slowdown` times their
 /// unloaded time, and how many arrived. Latencies of the reference are multiplied by
 /// `reference_factor`.
-pub fn served_in_time(
+pub(crate) fn served_in_time(
     sessions: &[SessionTime],
     unloaded: &UnloadedTurns,
     span: Span,

@@ -31,7 +31,7 @@ pub fn plan_identity(run: &Run) -> PlanIdentity {
 impl PlanIdentity {
     /// Whether two plans are byte-identical: by the files' hashes where both are
     /// known, else by every value; `None` when neither can be told.
-    pub fn same_as(&self, other: &Self) -> Option<bool> {
+    pub(crate) fn same_as(&self, other: &Self) -> Option<bool> {
         let same = |a: &Option<String>, b: &Option<String>| {
             a.as_ref().zip(b.as_ref()).map(|(a, b)| a == b)
         };
@@ -39,7 +39,7 @@ impl PlanIdentity {
     }
 
     /// Whether two plans have the same base sessions.
-    pub fn same_base_as(&self, other: &Self) -> Option<bool> {
+    pub(crate) fn same_base_as(&self, other: &Self) -> Option<bool> {
         self.base_sha256.as_ref().zip(other.base_sha256.as_ref()).map(|(a, b)| a == b)
     }
 }

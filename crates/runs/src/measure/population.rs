@@ -79,7 +79,7 @@ impl StepFunction {
     }
 
     /// Its means over consecutive bins of `span`, at the bins' midpoints.
-    pub fn bin_means(&self, span: Span, width_s: f64) -> Vec<(f64, f64)> {
+    pub(crate) fn bin_means(&self, span: Span, width_s: f64) -> Vec<(f64, f64)> {
         span.bins(width_s).into_iter().map(|bin| (bin.middle_s(), self.mean_over(bin))).collect()
     }
 }

@@ -92,7 +92,7 @@ pub fn lengths(run: &Run, window: Span, burst_start_s: f64) -> Option<QueueLengt
 }
 
 /// The longest queue of a run of any arm, requests; `None` when it is unknown.
-pub fn longest_queue(run: &Run) -> Option<f64> {
+pub(crate) fn longest_queue(run: &Run) -> Option<f64> {
     samples(run).map(|(_, samples)| largest(&samples))
 }
 

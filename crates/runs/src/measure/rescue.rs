@@ -103,7 +103,7 @@ pub struct ControlAfter {
 impl ControlMeasures {
     /// A control with these follow-up hits and nothing else, for a rule's tests.
     #[cfg(test)]
-    pub fn with_hits(since_engage: Share) -> Self {
+    pub(crate) fn with_hits(since_engage: Share) -> Self {
         Self {
             since_engage,
             follow_ups: Vec::new(),

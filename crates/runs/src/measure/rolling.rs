@@ -50,7 +50,7 @@ fn rolled_hits(
 
 /// Mean time from submission to first token of the turns whose first token came in
 /// each window, s; `None` in a window without one.
-pub fn mean_first_token_s(
+pub(crate) fn mean_first_token_s(
     run: &Run,
     from_s: f64,
     width_s: f64,
@@ -66,7 +66,7 @@ pub fn mean_first_token_s(
 /// The end of the first bin of `width_s`, aligned to the run's start, from which no
 /// turn that completes in `[from_s, end)` hits; `None` if turns hit to the end or the
 /// cached tokens of a turn are unknown. Returns the bin.
-pub fn first_bin_without_hits(run: &Run, from_s: f64, width_s: f64) -> Option<Span> {
+pub(crate) fn first_bin_without_hits(run: &Run, from_s: f64, width_s: f64) -> Option<Span> {
     let mut last_hit_s = f64::NEG_INFINITY;
     for turn in &run.turns {
         let Some(at) = turn.served_at_s().filter(|at| *at >= from_s) else { continue };

@@ -89,17 +89,17 @@ impl Stretches {
     }
 
     /// The first bin at or above `x`.
-    pub fn first_from(&self, x: f64) -> Option<Span> {
+    pub(crate) fn first_from(&self, x: f64) -> Option<Span> {
         self.values().find(|bin| bin.1 >= x).map(|bin| bin.0)
     }
 
     /// The first bin below `x`.
-    pub fn first_below(&self, x: f64) -> Option<Span> {
+    pub(crate) fn first_below(&self, x: f64) -> Option<Span> {
         self.values().find(|bin| bin.1 < x).map(|bin| bin.0)
     }
 
     /// The last bin below `x`.
-    pub fn last_below(&self, x: f64) -> Option<Span> {
+    pub(crate) fn last_below(&self, x: f64) -> Option<Span> {
         self.values().rfind(|bin| bin.1 < x).map(|bin| bin.0)
     }
 

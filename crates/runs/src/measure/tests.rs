@@ -59,13 +59,7 @@ fn meta(arm: &str) -> Meta {
         gate: None,
         plan_sha256: None,
         canary: None,
-        counts: Counts {
-            sessions_arrived: 0,
-            sessions_completed: 0,
-            sessions_failed: 0,
-            turns: 0,
-            request_errors: 0,
-        },
+        counts: Counts::default(),
     }
 }
 

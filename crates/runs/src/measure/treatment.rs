@@ -119,7 +119,7 @@ fn refused(run: &Run) -> Option<Refused> {
 }
 
 /// Each slowed call: its session, when it started, and by how much it was slowed, s.
-pub fn slowed_calls(run: &Run) -> Vec<(SessionIndex, f64, f64)> {
+pub(crate) fn slowed_calls(run: &Run) -> Vec<(SessionIndex, f64, f64)> {
     let planned = planned_of(run);
     run.turns
         .iter()

@@ -158,7 +158,7 @@ fn judge(life: &TrapLife, rule: &PersistenceTest) -> Labelled {
 
 /// The largest escape probability that none of `runs` trapped runs escaping leaves at
 /// the given one-sided confidence: 1 - (1 - confidence)^(1/runs). `None` without a run.
-pub fn escape_bound(runs: u64, confidence: f64) -> Option<f64> {
+fn escape_bound(runs: u64, confidence: f64) -> Option<f64> {
     (runs > 0).then(|| 1.0 - libm::pow(1.0 - confidence, 1.0 / runs as f64))
 }
 

@@ -110,7 +110,7 @@ impl Candidate<'_> {
     }
 
     /// Whether it started from empty.
-    pub fn is_from_empty(&self) -> bool {
+    pub(crate) fn is_from_empty(&self) -> bool {
         *self.arm() == Arm::E0b
     }
 
@@ -120,12 +120,12 @@ impl Candidate<'_> {
     }
 
     /// Whether its burst is the protocol's whole one.
-    pub fn has_full_burst(&self) -> bool {
+    pub(crate) fn has_full_burst(&self) -> bool {
         self.treatment.burst_sessions == self.protocol.paired.burst.sessions
     }
 
     /// What it is to a test of BURST against NOBURST.
-    pub fn burst_or_control(&self) -> Role {
+    pub(crate) fn burst_or_control(&self) -> Role {
         match self.arm() {
             Arm::Burst if self.has_full_burst() => Role::Subject,
             Arm::NoBurst => Role::Control,
@@ -210,7 +210,7 @@ impl Evidence<'_> {
     }
 
     /// Rate and seed, as a key.
-    pub fn rate_and_seed(&self) -> (u64, u64) {
+    pub(crate) fn rate_and_seed(&self) -> (u64, u64) {
         ((self.multiple() * 1e6).round() as u64, self.meta.seed)
     }
 

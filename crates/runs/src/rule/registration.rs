@@ -4,7 +4,7 @@
 //! A run is bound to a registration by the SHA-256 of the file's bytes, which
 //! its `meta.json` carries; the file is hashed as it lies, never re-serialised.
 
-pub mod filled;
+pub(crate) mod filled;
 pub mod inputs;
 pub mod thresholds;
 
@@ -92,7 +92,7 @@ pub enum Status {
 
 impl Registration {
     /// Whether it states the same rule as another: rates, cap, calibration and thresholds.
-    pub fn states_the_rule_of(&self, other: &Self) -> bool {
+    pub(crate) fn states_the_rule_of(&self, other: &Self) -> bool {
         let rule = |r: &Self| (r.lambda_ref_per_s, r.all_miss_tokens_per_s, r.cap, r.rule);
         rule(self) == rule(other) && self.rates == other.rates && self.test == other.test
     }

@@ -17,6 +17,13 @@ pub struct Load {
     pub all_miss_tokens_per_s: f64,
 }
 
+impl Load {
+    /// The rule's line on the backlog slope (condition b of TRAPPED), in sessions/s.
+    pub fn slope_threshold_per_s(&self, rule: &PairedThresholds) -> f64 {
+        rule.slope_factor * (self.lambda_per_s - self.lambda_ref_per_s)
+    }
+}
+
 /// A run's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
@@ -59,6 +66,8 @@ pub struct RunState {
     /// Whether the run is stuck: follow-up hit fraction below the threshold over
     /// the window (App. B); `None` when it cannot say.
     pub stuck: Option<bool>,
+    /// The rule's line on the backlog slope, sessions/s; `None` where it was not asked.
+    pub slope_threshold_per_s: Option<f64>,
     /// Why it is unmeasurable, if it is.
     pub because: Option<String>,
 }
@@ -69,7 +78,7 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
         let (start, end) = measures.window_span.into();
         return unmeasurable(format!("it ended before its window [{start}, {end}) s did"));
     };
-    let excess = load.lambda_per_s - load.lambda_ref_per_s;
+    let slope_threshold_per_s = load.slope_threshold_per_s(rule);
     // Without the registered all-miss rate the ratio is unknown, not wrong.
     let token_ratio = window
         .uncached_tokens_per_s
@@ -90,12 +99,7 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
             token_ratio,
             Comparison::Within(1.0 - tolerance, 1.0 + tolerance),
         ),
-        Clause::new(
-            "backlog slope",
-            "sessions/s",
-            slope,
-            Comparison::Above(rule.slope_factor * excess),
-        ),
+        Clause::new("backlog slope", "sessions/s", slope, Comparison::Above(slope_threshold_per_s)),
     ];
     let recovered = recovered(last, rule);
     let draining = vec![Clause::new("backlog slope", "sessions/s", slope, Comparison::Below(0.0))];
@@ -120,7 +124,8 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
         }
         None => (State::Indeterminate, None),
     };
-    RunState { state, trapped, recovered, draining, stuck, because }
+    let slope_threshold_per_s = Some(slope_threshold_per_s);
+    RunState { state, trapped, recovered, draining, stuck, slope_threshold_per_s, because }
 }
 
 /// The clauses of RECOVERED over the end of a run's window (Table 6).
@@ -147,6 +152,7 @@ fn unmeasurable(because: String) -> RunState {
         recovered: Vec::new(),
         draining: Vec::new(),
         stuck: None,
+        slope_threshold_per_s: None,
         because: Some(because),
     }
 }

@@ -158,7 +158,6 @@ impl TrappedRun {
         let Regime::Trapped(trap) = model.at(load.lambda_per_s).map_err(|e| e.to_string())? else {
             return Err("model F drains at this load".into());
         };
-        let excess = load.lambda_per_s - load.lambda_ref_per_s;
         Ok(Self {
             prompt_tokens: (window.mean_prompt_tokens, trap.served_mean(&means.prompt_tokens)),
             gap_slope: (window.gap_slope, trap.gamma),
@@ -166,7 +165,7 @@ impl TrappedRun {
             backlog_slope_per_s: (window.backlog_slope_per_s, trap.alpha_per_s),
             realized_per_s: window.base_arrivals_per_s,
             lambda_ref_per_s: load.lambda_ref_per_s,
-            slope_threshold_per_s: rule.slope_factor * excess,
+            slope_threshold_per_s: load.slope_threshold_per_s(rule),
         })
     }
 

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::columns::shortened;
 use crate::decimal::Decimal;
+use crate::escape::shortened;
 use crate::setup::layout::{Others, Rule, Term, Unit};
 
 /// A rule, ready to be applied row by row.

@@ -6,11 +6,12 @@ mod stated;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use super::columns::{Columns, Field, Type, shortened};
+use super::columns::{Columns, Field, Type};
 use super::problem::Problem;
 use super::shape::Shape;
 use super::turns::by_session;
 use super::{Counts, Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
+use crate::escape::shortened;
 use crate::limits::RUN_S;
 
 /// Half of the last digit written (0.1 ms), with room for clock reads a little apart.

@@ -15,6 +15,7 @@ pub use mapped::{Mapped, Mapping};
 
 use super::problem::Problem;
 use super::source::Text;
+use crate::escape::shortened;
 use crate::limits;
 
 /// A file with more problems than this is not read further.
@@ -255,20 +256,12 @@ fn quoted(value: &[u8]) -> String {
     format!("\u{201c}{}\u{201d}", shortened(&String::from_utf8_lossy(value), 40))
 }
 
-/// The first characters of a text that may be a whole damaged file.
-pub fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text.to_owned(),
-    }
-}
-
 /// A finite number.
 ///
 /// # Errors
 /// What was expected and what was found.
 #[inline]
-pub fn parse_number(value: &[u8]) -> Result<f64, String> {
+pub(crate) fn parse_number(value: &[u8]) -> Result<f64, String> {
     if let Some(x) = plain_number(value) {
         return Ok(x);
     }
@@ -287,7 +280,7 @@ pub fn parse_number(value: &[u8]) -> Result<f64, String> {
 /// # Errors
 /// What was expected and what was found.
 #[inline]
-pub fn parse_count(value: &[u8]) -> Result<u64, String> {
+pub(crate) fn parse_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
     let parsed = || std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());

@@ -1,10 +1,10 @@
 //! `gate`: events of the client's gate.
 
-use super::columns::{Columns, Field, Presence, Type, shortened};
+use super::columns::{Columns, Field, Presence, Type};
 use super::problem::Problem;
-use super::sessions::Registry;
-use super::turns::unknown_kind;
+use super::sessions::{Registry, unknown_kind};
 use super::{Kind, SessionIndex};
+use crate::escape::shortened;
 
 /// One event of the gate, with the populations just after it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,13 +1,13 @@
 //! `meta.json`: who, what and when of a run.
 
-pub mod mapped;
+pub(crate) mod mapped;
 
 use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::columns::shortened;
 use super::problem::Problem;
+use crate::escape::shortened;
 use crate::limits;
 use crate::parse_message::in_words;
 use crate::setup::Arm;
@@ -210,7 +210,7 @@ pub struct Canary {
 }
 
 /// Totals of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Sessions that arrived.
     pub sessions_arrived: u64,

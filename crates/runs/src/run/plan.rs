@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
-use super::columns::{Columns, Field, Presence, Type, parse_number, shortened};
+use super::columns::{Columns, Field, Presence, Type, parse_number};
 use super::problem::Problem;
-use super::turns::unknown_kind;
+use super::sessions::unknown_kind;
+use crate::escape::shortened;
 use crate::limits::RUN_S;
 
 /// One planned session.

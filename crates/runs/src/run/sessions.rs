@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::columns::{Columns, Field, Presence, Type, shortened};
+use super::columns::{Columns, Field, Presence, Type};
 use super::problem::Problem;
-use super::turns::unknown_kind;
 use super::{Kind, SessionIndex};
+use crate::escape::shortened;
 
 /// One session. Times are seconds on the run's clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,7 +86,7 @@ impl Session {
     }
 
     /// Whether it was ever in the system (a refused session was not).
-    pub fn was_in_system(&self) -> bool {
+    pub(crate) fn was_in_system(&self) -> bool {
         self.status != SessionStatus::Refused
     }
 }
@@ -213,7 +213,7 @@ fn session_of_row(table: &Columns, row: usize, kind: Kind, status: SessionStatus
 }
 
 /// Times that lie before the last known one in front of them: which, and why.
-pub fn out_of_order<'a>(
+pub(crate) fn out_of_order<'a>(
     times: &'a [(&'a str, Option<f64>)],
 ) -> impl Iterator<Item = (&'a str, String)> {
     let known = times.iter().filter_map(|(name, t)| t.map(|t| (*name, t)));
@@ -259,4 +259,10 @@ fn impossible(table: &Columns, row: usize, session: &Session) -> Vec<Problem> {
         say("t_end", format!("a {} session has not ended", session.status.word()));
     }
     problems
+}
+
+/// A word that is neither base nor burst.
+pub(crate) fn unknown_kind(table: &Columns, row: usize, word: &str) -> Problem {
+    let word = shortened(word, 40);
+    table.problem(row, "kind", format!("expected base or burst, found \u{201c}{word}\u{201d}"))
 }

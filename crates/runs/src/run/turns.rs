@@ -1,9 +1,10 @@
 //! `turns`: one row per turn (request) that was sent.
 
-use super::columns::{Columns, Field, Presence, Texts, Type, shortened};
+use super::columns::{Columns, Field, Presence, Texts, Type};
 use super::problem::Problem;
-use super::sessions::{Registry, out_of_order};
+use super::sessions::{Registry, out_of_order, unknown_kind};
 use super::{Kind, SessionIndex};
+use crate::escape::shortened;
 
 /// One turn. Times are seconds on the run's clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,13 +91,13 @@ const UNFINISHED: &str = "unfinished_at_horizon";
 impl Turn {
     /// The completion time and prompt of a turn that was served, else `None`.
     #[inline]
-    pub fn served_at_s(&self) -> Option<f64> {
+    pub(crate) fn served_at_s(&self) -> Option<f64> {
         if self.status == TurnStatus::Ok { self.t_end_s } else { None }
     }
 
     /// Whether it is a follow-up (any turn but the first).
     #[inline]
-    pub const fn is_follow_up(&self) -> bool {
+    pub(crate) const fn is_follow_up(&self) -> bool {
         self.number > 1
     }
 }
@@ -185,12 +186,6 @@ fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec
         }
     }
     true
-}
-
-/// A word that is neither base nor burst.
-pub fn unknown_kind(table: &Columns, row: usize, word: &str) -> Problem {
-    let word = shortened(word, 40);
-    table.problem(row, "kind", format!("expected base or burst, found \u{201c}{word}\u{201d}"))
 }
 
 /// The columns of a turns table, each looked up once.

@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
+use crate::escape::shortened;
 use crate::name::PlainName;
 use crate::nearest::nearest;
 use crate::parse_message::in_words;
 
 mod size;
+
+/// The parser quotes a value whole, however long it is: so many characters are told.
+const MOST_TOLD: usize = 400;
 
 /// A configuration file that cannot be used, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +42,10 @@ impl ConfigError {
             path: path.into(),
             line: location.as_ref().map(|l| l.line()),
             column: location.as_ref().map(|l| l.column()),
-            message: shortened(in_words(&with_the_nearest(without_location(&error.to_string())))),
+            message: shortened(
+                &in_words(&with_the_nearest(without_location(&error.to_string()))),
+                MOST_TOLD,
+            ),
         }
     }
 }
@@ -57,14 +64,6 @@ fn without_location(message: &str) -> String {
     match message.rfind(" at line ") {
         Some(end) => message[..end].to_owned(),
         None => message.to_owned(),
-    }
-}
-
-/// The parser quotes a value whole, however long it is.
-fn shortened(message: String) -> String {
-    match message.char_indices().nth(400) {
-        Some((cut, _)) => format!("{}…", &message[..cut]),
-        None => message,
     }
 }
 

@@ -6,10 +6,10 @@
 //! seeds, which are not the paper's. A row that falls outside its band is
 //! reported as such; nothing is adjusted to bring it in.
 
-pub mod config;
+mod config;
 pub mod reading;
 pub mod rescue;
-pub mod statistic;
+mod statistic;
 
 use std::collections::BTreeMap;
 

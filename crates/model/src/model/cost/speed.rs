@@ -12,7 +12,7 @@ use super::{IterationCosts, Server};
 ///
 /// # Errors
 /// A factor that is not positive, or a token rate that no factor gives.
-pub fn of_iteration_costs(cell: &Cell, workload: &Workload) -> Result<f64, ModelError> {
+pub(crate) fn of_iteration_costs(cell: &Cell, workload: &Workload) -> Result<f64, ModelError> {
     match cell.speed {
         Speed::Own => Ok(1.0),
         Speed::Factor { factor } => positive("speed.factor", factor),
@@ -30,7 +30,7 @@ pub fn of_iteration_costs(cell: &Cell, workload: &Workload) -> Result<f64, Model
 ///
 /// # Errors
 /// A fit is asked for, or the stated factor is not positive.
-pub fn of_per_turn_costs(cell: &Cell) -> Result<f64, ModelError> {
+pub(crate) fn of_per_turn_costs(cell: &Cell) -> Result<f64, ModelError> {
     match cell.speed {
         Speed::Own => Ok(1.0),
         Speed::Factor { factor } => positive("speed.factor", factor),

@@ -91,26 +91,17 @@ impl EntryModel {
         })
     }
 
-    /// The same cell with another pool.
-    ///
-    /// # Errors
-    /// The pool is not positive.
-    pub fn with_pool(&self, pool_tokens: f64) -> Result<Self, ModelError> {
-        let onset = Onset::of(&self.server, pool_tokens, &self.tool_time, self.mean_turns)?;
-        Ok(Self { pool_tokens, onset, ..self.clone() })
-    }
-
     /// The same cell with other tools.
     ///
     /// # Errors
     /// As [`Onset`]'s equation.
-    pub fn with_tool_time(&self, tool_time: ToolTime) -> Result<Self, ModelError> {
+    pub(crate) fn with_tool_time(&self, tool_time: ToolTime) -> Result<Self, ModelError> {
         let onset = Onset::of(&self.server, self.pool_tokens, &tool_time, self.mean_turns)?;
         Ok(Self { tool_time, onset, ..self.clone() })
     }
 
     /// The queue-free state at an eviction age (Prop. 3(a): there is exactly one).
-    pub fn state_at_age(&self, age_s: f64) -> State {
+    pub(crate) fn state_at_age(&self, age_s: f64) -> State {
         let hit_probability = self.tool_time.ends_within(age_s);
         let idle = self.idle_tokens(age_s) / self.mean_turns;
         let nu =
@@ -132,13 +123,13 @@ impl EntryModel {
     }
 
     /// D(R) = A_1 E\[min(Z, R)\] + E\[E_T\] R: idle KV per unit of session throughput, in token seconds.
-    pub fn idle_tokens(&self, age_s: f64) -> f64 {
+    pub(crate) fn idle_tokens(&self, age_s: f64) -> f64 {
         self.carried_tokens * self.tool_time.mean_within_s(age_s) + self.final_tokens * age_s
     }
 
     /// K_live: KV that running turns reserve and that sessions in tool calls would need to
     /// keep, evicted or not, in tokens (layer H3).
-    pub fn live_tokens(&self, state: &State) -> f64 {
+    pub(crate) fn live_tokens(&self, state: &State) -> f64 {
         state.reserved_tokens + state.mu_per_s * self.carried_tokens * self.tool_time.mean_s()
     }
 
@@ -153,7 +144,7 @@ impl EntryModel {
     }
 
     /// zbar' = zbar (1 - 1/E\[T\]), tool time per turn, in seconds.
-    pub fn tool_per_turn_s(&self) -> f64 {
+    pub(crate) fn tool_per_turn_s(&self) -> f64 {
         self.tool_time.mean_s() * self.followup_share()
     }
 

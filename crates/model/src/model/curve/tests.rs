@@ -344,7 +344,6 @@ fn a_cell_with_costs_per_turn_has_no_curve() {
 
 #[test]
 fn a_pool_of_nothing_is_refused() {
-    let model = model(Batching::Separate, 300_000, 1.0, exponential(5.0));
-    assert!(model.with_pool(0.0).is_err());
-    assert!(model.with_pool(f64::NAN).is_err());
+    let cell = cell(Batching::Separate, 0, 1.0);
+    assert!(EntryModel::new(&cell, &workload(exponential(5.0))).is_err());
 }

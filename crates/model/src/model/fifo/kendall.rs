@@ -13,7 +13,7 @@ use super::ModelF;
 ///
 /// # Errors
 /// The rate is not positive.
-pub fn survival_of_a_session(model: &ModelF, lambda_per_s: f64) -> Result<f64, ModelError> {
+pub(crate) fn survival_of_a_session(model: &ModelF, lambda_per_s: f64) -> Result<f64, ModelError> {
     let lambda = positive("lambda (sessions/s)", lambda_per_s)?;
     let rho = model.rho(lambda);
     if rho <= 1.0 {

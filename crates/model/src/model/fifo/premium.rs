@@ -52,7 +52,7 @@ pub fn factors(model: &ModelF, gamma: f64) -> Factors {
 }
 
 /// rho at which the Perron root is `1 + gamma`: 1 / sum omega_k z^-k (Remark 1).
-pub fn rho_of_root(model: &ModelF, gamma: f64) -> f64 {
+pub(crate) fn rho_of_root(model: &ModelF, gamma: f64) -> f64 {
     let y = 1.0 / (1.0 + gamma);
     let mut power = 1.0;
     let tilted: f64 = model

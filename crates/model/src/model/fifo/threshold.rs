@@ -26,7 +26,7 @@ pub fn expansion(model: &ModelF, lambda_per_s: f64) -> NearThreshold {
 }
 
 /// The gap at rho = 1, V_tot / kbar_c, in seconds, from the remaining work.
-pub fn critical_gap_s(model: &ModelF, work_left_s: f64) -> f64 {
+pub(crate) fn critical_gap_s(model: &ModelF, work_left_s: f64) -> f64 {
     work_left_s / model.kbar_c()
 }
 

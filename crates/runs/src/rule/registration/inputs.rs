@@ -83,41 +83,6 @@ fn yes() -> bool {
     true
 }
 
-/// The formulas' constants, in their published values by default.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FillThresholds {
-    /// Where in the window the rates lie.
-    pub fractions: Vec<f64>,
-    /// What they are rounded to, multiples of lambda_ref.
-    pub round_to: f64,
-    /// A rate lies strictly above this times the window's lower edge ...
-    pub above_lower: f64,
-    /// ... and strictly below this times its upper edge.
-    pub below_upper: f64,
-    /// The cap is the smallest population with this share of mu*.
-    pub cap_share: f64,
-    /// Another population this close to mu*, as a share, makes the cap ambiguous.
-    /// Inferred: the paper flags 0.35 % and 0.5 % and prints no bound.
-    pub ambiguous_share: f64,
-    /// Share of the time after the burst that the drain may take.
-    pub drain_share: f64,
-}
-
-impl Default for FillThresholds {
-    fn default() -> Self {
-        Self {
-            fractions: vec![1.0 / 3.0, 2.0 / 3.0],
-            round_to: 0.05,
-            above_lower: 1.1,
-            below_upper: 0.9,
-            cap_share: 0.95,
-            ambiguous_share: 0.01,
-            drain_share: 0.8,
-        }
-    }
-}
-
 /// The smallest value that is there more than once.
 pub(super) fn first_twice<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<T> {
     let mut sorted: Vec<T> = values.into_iter().collect();

@@ -41,12 +41,12 @@ impl Default for PairedThresholds {
 
 impl PairedThresholds {
     /// How many seeds a rate needs to pass.
-    pub const fn quorum(&self) -> Quorum {
+    pub(crate) const fn quorum(&self) -> Quorum {
         Quorum { needed: self.seeds_passing, of: self.seeds_at_least }
     }
 
     /// Their names, as a registration's file spells them.
-    pub const NAMES: [&'static str; 7] = [
+    const NAMES: [&'static str; 7] = [
         "token_rate_tolerance",
         "slope_factor",
         "recovered_hit_above",

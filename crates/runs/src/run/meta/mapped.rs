@@ -6,11 +6,12 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::super::answer::{self, Answer, Wrong};
-use super::super::columns::{parse_count, parse_number, shortened};
+use super::super::columns::{parse_count, parse_number};
 use super::super::format::{Holds, Name, anchor, meta_keys};
 use super::super::problem::Problem;
 use super::{FORMAT, Meta, json_problem};
 use crate::decimal::Decimal;
+use crate::escape::shortened;
 use crate::parse_message::in_words;
 use crate::setup::layout::{Layout, Rule};
 

@@ -31,7 +31,7 @@ impl Diffusion {
 
     /// tau, the mean time from an empty engine to the onset, in seconds (infinite when it
     /// exceeds the range of floating point).
-    pub fn mean_passage_s(&self, lambda_per_s: f64) -> f64 {
+    pub(crate) fn mean_passage_s(&self, lambda_per_s: f64) -> f64 {
         let step = self.step();
         // tau = int_0^n_b Y, where Y' = b - a Y, Y(0) = 0 (reflection), with constant a and b per cell.
         let (mut y, mut tau) = (0.0_f64, 0.0_f64);

@@ -1,4 +1,4 @@
-//! Making an analysis' tables and figures, in memory.
+//! What there is to analyse, and an analysis with its runs measured and judged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,98 +6,21 @@ use std::path::{Path, PathBuf};
 use crate::campaign::{Job, jobs};
 use crate::configs::{hashed, yaml_files};
 use crate::directory::{Found, find_runs_by};
-use crate::fidelity::FidelityError;
-use crate::figure::{Figure, FigureError};
-use crate::rendering::render;
 use crate::run::{Problem, SourceFile};
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs, RegistrationFile};
-use crate::table::Table;
-use crate::table::rule_values::RuleValuesError;
 
 use super::batches::{BATCHES, Batch, Batches, Chosen, RunsOrigin, SimulatedOrigin};
 use super::campaign_names::campaign_name;
-use super::draw;
+use super::draw::draw;
+use super::error::AnalysisError;
+use super::output_files::{ANALYSES, FigureFiles, NUMBERS, RESULTS, figure_files};
 use super::output_names::OutputNames;
 use super::score::{Scoring, score};
-use super::simulated::{SimulatedError, simulated_runs};
+use super::simulated::simulated_runs;
 use super::spec::{Analysis, FigureSpec};
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
-use super::theory_tables::TheoryTableError;
-use super::verdict::VerdictError;
-
-/// Folders of a project, relative to it.
-pub const RESULTS: &str = "results";
-/// Where analyses are declared.
-pub const ANALYSES: &str = "analysis";
-/// Where the bindings of the numbers lie.
-pub const NUMBERS: &str = "analysis/numbers.yaml";
-/// Where derived tables go.
-pub const DERIVED: &str = "paper/derived";
-/// Where figures go.
-pub const FIGURES: &str = "figures";
-
-/// An analysis that cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum AnalysisError {
-    /// A configuration file cannot be used.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The pinned registration is another file now.
-    #[error("{}: its SHA-256 is {found}, analysis {analysis} pins {expected}: the registration changed after it was bound", path.display())]
-    Unbound {
-        /// The analysis.
-        analysis: String,
-        /// The registration.
-        path: PathBuf,
-        /// What its bytes hash to.
-        found: String,
-        /// What the analysis pins.
-        expected: String,
-    },
-    /// Several registrations fit runs that are bound to none.
-    #[error("{}: {} fit {run} and are not the same rule: pin one with registration: in the analysis", analysis.display(), files.join(" and "))]
-    SeveralRules {
-        /// The analysis' file.
-        analysis: PathBuf,
-        /// The registrations.
-        files: Vec<String>,
-        /// The first of the runs.
-        run: String,
-    },
-    /// A registration cannot be asked.
-    #[error(transparent)]
-    Verdict(#[from] VerdictError),
-    /// Runs could not be simulated.
-    #[error(transparent)]
-    Simulated(#[from] SimulatedError),
-    /// The simulator's published values could not be computed again.
-    #[error(transparent)]
-    Fidelity(#[from] FidelityError),
-    /// A table of the theory could not be made.
-    #[error(transparent)]
-    Theory(#[from] TheoryTableError),
-    /// The registrations' values could not be listed.
-    #[error(transparent)]
-    RuleValues(#[from] RuleValuesError),
-    /// A figure has no input.
-    #[error("figure {name}: {error}")]
-    NoFigure {
-        /// The figure.
-        name: String,
-        /// What it lacks.
-        error: draw::DrawError,
-    },
-    /// A figure could not be drawn.
-    #[error("figure {name}: {error}")]
-    Figure {
-        /// The figure.
-        name: String,
-        /// What went wrong.
-        error: FigureError,
-    },
-}
 
 /// An analysis with its inputs read and judged.
 #[derive(Debug, Clone)]
@@ -118,26 +41,6 @@ pub struct Evaluated {
     pub idle: Vec<String>,
     /// What runs that were found in a batch are called in the campaign, by their folder.
     pub names: BTreeMap<String, String>,
-}
-
-/// A file to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputFile {
-    /// Where, relative to the project's folder.
-    pub path: PathBuf,
-    /// What.
-    pub bytes: Vec<u8>,
-}
-
-/// A figure's files and where its data come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FigureFiles {
-    /// Its file stem.
-    pub name: String,
-    /// svg, pdf, png and csv.
-    pub files: Vec<OutputFile>,
-    /// The files its data were read from.
-    pub sources: Vec<SourceFile>,
 }
 
 /// What there is to analyse in a project.
@@ -276,8 +179,7 @@ impl Project {
             return Ok(names);
         }
         let campaign = crate::configs::read(&self.batches.campaign, Campaign::parse)?;
-        let jobs =
-            jobs(&campaign, &self.configs, |options| options).map_err(SimulatedError::Campaign)?;
+        let jobs = jobs(&campaign, &self.configs, |options| options)?;
         for run in measured.iter().flatten() {
             let of_run = |(_, _, dirs): &&(&Batch, &RunsOrigin, Vec<PathBuf>)| {
                 dirs.binary_search(&run.dir).is_ok()
@@ -370,46 +272,8 @@ impl Evaluated {
         configs: &Configs,
     ) -> Result<FigureFiles, AnalysisError> {
         let failed = |error| AnalysisError::Figure { name: spec.name.to_string(), error };
-        let (figure, sources) = draw::draw(&self.scoring.runs, spec, configs)
-            .map_err(|error| AnalysisError::NoFigure { name: spec.name.to_string(), error })?;
-        let files = figure_files(&spec.name, &figure).map_err(failed)?;
+        let (figure, sources) = draw(&self.scoring.runs, spec, configs).map_err(failed)?;
+        let files = figure_files(&spec.name, &figure).map_err(|e| failed(e.into()))?;
         Ok(FigureFiles { name: spec.name.to_string(), files, sources })
     }
 }
-
-/// A figure's svg, pdf, png and csv under `figures/`.
-///
-/// # Errors
-/// It cannot be drawn.
-pub fn figure_files(name: &str, figure: &Figure) -> Result<Vec<OutputFile>, FigureError> {
-    let rendered = render(&figure.drawing)?;
-    let csv = figure.data.to_csv();
-    let file = |ending: &str, bytes: Vec<u8>| OutputFile {
-        path: Path::new(FIGURES).join(format!("{name}.{ending}")),
-        bytes,
-    };
-    Ok(vec![
-        file("svg", rendered.svg.into_bytes()),
-        file("pdf", rendered.pdf),
-        file("png", rendered.png),
-        file("csv", csv.into_bytes()),
-    ])
-}
-
-/// A table's files under `paper/derived/`: csv, and where people read it, Markdown and
-/// LaTeX of the same cells.
-pub fn table_files(table: &Table) -> Vec<OutputFile> {
-    let file = |ending: &str, text: String| OutputFile {
-        path: Path::new(DERIVED).join(format!("{}.{ending}", table.name)),
-        bytes: text.into_bytes(),
-    };
-    let mut files = vec![file("csv", table.to_csv())];
-    if table.rows.len() <= MOST_ROWS_TO_READ {
-        files.push(file("md", table.to_markdown()));
-        files.push(file("tex", table.to_latex()));
-    }
-    files
-}
-
-/// A longer table is data, not reading: it is written as csv only.
-const MOST_ROWS_TO_READ: usize = 60;
