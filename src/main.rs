@@ -7,9 +7,6 @@ use clap::Parser;
 use trapcheck::cli::{Cli, output, run, signals};
 use trapcheck::directory::PARQUET_THREAD;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     hush_the_parquet_reader();
     signals::tidy_up();
