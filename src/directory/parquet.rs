@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 use std::path::Path;
 
-use polars::prelude::{
-    ArrowDataType, ArrowSchema, Column as PolarsColumn, DataType, ParallelStrategy, ParquetReader,
-    PolarsError, SerReader,
-};
+use polars::prelude::{ArrowDataType, ArrowSchema, Column as PolarsColumn, DataType, PolarsError};
+use polars_io::SerReader;
+use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 
 use super::source::Bytes;
 use crate::limits;

@@ -1,11 +1,15 @@
 //! Writing a run directory: beside its place, then renamed into it, so that
 //! nobody ever sees half a run.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
+use polars::prelude::{Column, DataFrame};
+use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
+use zstd::stream::write::Encoder;
+use zstd::zstd_safe::{CCtx, CParameter, ResetDirective};
 
 use crate::files::{Temporary, folder_of};
 use crate::run::{ENDINGS, GateEvent, Kind, Run, Turn, TurnStatus};
@@ -171,16 +175,21 @@ fn plan(run: &Run) -> Table<'_> {
         column("kind", rows, |s| Value::Text(s.kind.word())),
         column("t_arrival", rows, |s| Value::Planned(s.t_arrival_s)),
         column("turns", rows, |s| Value::Count(Some(s.turns))),
-        column("tool_s", rows, |s| {
-            Value::Owned(s.tool_s.iter().map(|t| microseconds(*t)).collect::<Vec<_>>().join(";"))
-        }),
+        column("tool_s", rows, |s| Value::Owned(tool_times(&s.tool_s))),
     ];
     Table { name: "plan", columns }
 }
 
-/// A planned time, to the microsecond.
-fn microseconds(t: f64) -> String {
-    format!("{t:.6}")
+/// Planned times, to the microsecond.
+fn tool_times(times: &[f64]) -> String {
+    let mut text = Vec::with_capacity(10 * times.len());
+    for (i, t) in times.iter().enumerate() {
+        if i > 0 {
+            text.push(b';');
+        }
+        push_time(&mut text, *t, MICROSECONDS);
+    }
+    text.into_iter().map(char::from).collect()
 }
 
 fn engine(run: &Run) -> Table<'_> {
@@ -215,6 +224,25 @@ fn gate(run: &Run) -> Table<'_> {
     Table { name: "gate", columns }
 }
 
+/// The runs of a campaign are pinned by the bytes that this level gives.
+const LEVEL: i32 = 9;
+
+thread_local! {
+    /// What zstd works in, some 20 MB: a new one for each table would be cleared each time.
+    static ZSTD: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
+}
+
+fn write_zstd<W: Write>(table: &Table<'_>, out: W) -> io::Result<W> {
+    let refused = |code| io::Error::other(zstd::zstd_safe::get_error_name(code));
+    ZSTD.with_borrow_mut(|context| {
+        // A table before this one may not have been written to its end.
+        context.reset(ResetDirective::SessionOnly).map_err(refused)?;
+        context.set_parameter(CParameter::CompressionLevel(LEVEL)).map_err(refused)?;
+        context.set_parameter(CParameter::ChecksumFlag(true)).map_err(refused)?;
+        write_csv(table, Encoder::with_context(out, context))?.finish()
+    })
+}
+
 fn write_table(table: &Table<'_>, path: &Path, format: TableFormat) -> io::Result<()> {
     let file = BufWriter::new(File::create(path)?);
     match format {
@@ -224,25 +252,39 @@ fn write_table(table: &Table<'_>, path: &Path, format: TableFormat) -> io::Resul
             let packer = flate2::GzBuilder::new().write(file, flate2::Compression::default());
             write_csv(table, packer)?.finish()?.flush()
         }
-        TableFormat::CsvZst => {
-            let mut packer = zstd::stream::write::Encoder::new(file, 9)?;
-            packer.include_checksum(true)?;
-            write_csv(table, packer)?.finish()?.flush()
-        }
+        TableFormat::CsvZst => write_zstd(table, file)?.flush(),
         TableFormat::Parquet => write_parquet(table, file),
     }
 }
 
-/// A time to 0.1 ms.
-fn seconds(t: f64) -> String {
-    format!("{t:.4}")
+/// Digits of a second: 0.1 ms of what happened, and microseconds of what was planned.
+const TICKS: usize = 4;
+const MICROSECONDS: usize = 6;
+
+/// The whole number of a time's last digits, if it is one (as a simulated time is): then it
+/// needs no detour over text to be rounded.
+fn whole(t: f64, decimals: usize) -> Option<u64> {
+    let per_s = [1e4, 1e6][usize::from(decimals == MICROSECONDS)];
+    let ticks = libm::floor(t * per_s + 0.5);
+    ((0.0..1e15).contains(&ticks) && ticks / per_s == t).then_some(ticks as u64)
 }
 
-/// Ticks of 0.1 ms, if the time is a whole number of them (as a simulated one is):
-/// then it needs no detour over text to be rounded.
-fn whole_ticks(t: f64) -> Option<u64> {
-    let ticks = libm::floor(t * 1e4 + 0.5);
-    ((0.0..1e15).contains(&ticks) && ticks / 1e4 == t).then_some(ticks as u64)
+/// A time to so many digits of a second.
+fn push_time(line: &mut Vec<u8>, t: f64, decimals: usize) {
+    match whole(t, decimals) {
+        Some(ticks) => {
+            let per_s = 10_u64.pow(decimals as u32);
+            push_digits(line, ticks / per_s, 1);
+            line.push(b'.');
+            push_digits(line, ticks % per_s, decimals);
+        }
+        None => line.extend(format!("{t:.decimals$}").bytes()),
+    }
+}
+
+/// The same as a number.
+fn rounded(t: f64, decimals: usize) -> Option<f64> {
+    whole(t, decimals).map_or_else(|| format!("{t:.decimals$}").parse().ok(), |_| Some(t))
 }
 
 fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
@@ -264,17 +306,13 @@ fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
                     push_text(&mut line, i, "");
                     push_digits(&mut line, *count, 1);
                 }
-                Value::Planned(Some(t)) => push_text(&mut line, i, &microseconds(*t)),
+                Value::Planned(Some(t)) => {
+                    push_text(&mut line, i, "");
+                    push_time(&mut line, *t, MICROSECONDS);
+                }
                 Value::Seconds(Some(t)) => {
                     push_text(&mut line, i, "");
-                    match whole_ticks(*t) {
-                        Some(ticks) => {
-                            push_digits(&mut line, ticks / 10_000, 1);
-                            line.push(b'.');
-                            push_digits(&mut line, ticks % 10_000, 4);
-                        }
-                        None => line.extend(seconds(*t).bytes()),
-                    }
+                    push_time(&mut line, *t, TICKS);
                 }
             }
         }
@@ -331,29 +369,14 @@ fn parquet_column(name: &str, values: &[Value<'_>]) -> Column {
                 values.iter().map(|v| if let Value::Count(c) = v { *c } else { None }).collect();
             Column::new(name, counts)
         }
-        Some(Value::Seconds(_)) => {
-            let times: Vec<Option<f64>> = values
-                .iter()
-                .map(|v| match v {
-                    Value::Seconds(Some(t)) => match whole_ticks(*t) {
-                        Some(_) => Some(*t),
-                        // The same rounding as in the text form.
-                        None => seconds(*t).parse().ok(),
-                    },
-                    _ => None,
-                })
-                .collect();
-            Column::new(name, times)
-        }
-        Some(Value::Planned(_)) => {
-            let times: Vec<Option<f64>> = values
-                .iter()
-                .map(|v| match v {
-                    Value::Planned(Some(t)) => microseconds(*t).parse().ok(),
-                    _ => None,
-                })
-                .collect();
-            Column::new(name, times)
+        Some(Value::Seconds(_) | Value::Planned(_)) => {
+            // The same rounding as in the text form.
+            let time = |value: &Value<'_>| match value {
+                Value::Seconds(t) => t.and_then(|t| rounded(t, TICKS)),
+                Value::Planned(t) => t.and_then(|t| rounded(t, MICROSECONDS)),
+                _ => None,
+            };
+            Column::new(name, values.iter().map(time).collect::<Vec<Option<f64>>>())
         }
         _ => {
             let texts: Vec<&str> = values
@@ -368,3 +391,6 @@ fn parquet_column(name: &str, values: &[Value<'_>]) -> Column {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use polars::prelude::ParquetReader;
+use polars_io::parquet::read::ParquetReader;
 
 use crate::limits;
 

@@ -1,8 +1,8 @@
 //! Parquet: wrong types, unknown values, damaged bytes.
 
-use polars::prelude::{
-    Column, DataFrame, NamedFrom, ParquetReader, ParquetWriter, SerReader, Series,
-};
+use polars::prelude::{Column, DataFrame, NamedFrom, Series};
+use polars_io::SerReader;
+use polars_io::parquet::{read::ParquetReader, write::ParquetWriter};
 use trapcheck::directory::write::{TableFormat, write};
 
 use crate::hostile_runs::fixture::{Fixture, TABLES, only, same_data, says};

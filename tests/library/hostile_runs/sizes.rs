@@ -2,7 +2,8 @@
 
 use std::io::{Read, Write};
 
-use polars::prelude::{Column, DataFrame, NamedFrom, ParquetWriter, Series};
+use polars::prelude::{Column, DataFrame, NamedFrom, Series};
+use polars_io::parquet::write::ParquetWriter;
 
 use crate::hostile_runs::fixture::{Fixture, says, sound};
 

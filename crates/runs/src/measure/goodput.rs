@@ -19,17 +19,15 @@ pub struct UnloadedTurns(BTreeMap<u64, f64>);
 impl UnloadedTurns {
     /// The least latency of each turn number in a run.
     pub fn of(run: &Run) -> Self {
-        let mut least = BTreeMap::new();
+        // A run's turns are numbered on from 1: none has a number above how many there are.
+        let mut least = vec![f64::INFINITY; run.turns.len()];
         for turn in &run.turns {
-            if let Some(end_s) = turn.served_at_s() {
-                let latency = end_s - turn.t_submit_s;
-                least
-                    .entry(turn.number)
-                    .and_modify(|l: &mut f64| *l = l.min(latency))
-                    .or_insert(latency);
+            let place = turn.number.checked_sub(1).and_then(|n| least.get_mut(n as usize));
+            if let (Some(least), Some(end_s)) = (place, turn.served_at_s()) {
+                *least = least.min(end_s - turn.t_submit_s);
             }
         }
-        Self(least)
+        Self((1..).zip(least).filter(|(_, latency)| latency.is_finite()).collect())
     }
 
     /// The least of both.

@@ -3,11 +3,12 @@
 
 mod stated;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::columns::{Columns, Field, Type};
 use super::problem::Problem;
+use super::sessions::Registry;
 use super::shape::Shape;
 use super::turns::by_session;
 use super::{Counts, Run, RunStatus, Session, SessionStatus, Turn, TurnStatus};
@@ -155,13 +156,14 @@ fn length(run: &Run, files: &Files) -> Vec<Problem> {
 
 /// A session that arrived is one of the plan's, at its time and with its turns.
 fn plan(run: &Run, files: &Files) -> Vec<Problem> {
-    let planned: HashMap<_, _> = run.plan.iter().map(|p| ((p.kind, &p.id), p)).collect();
+    let planned = Registry::of_plan(&run.plan);
     let arrived = run.sessions.iter().filter(|_| !run.plan.is_empty());
     let problem = |session: &Session| {
         let who = || format!("session {} ({})", shortened(&session.id, 40), session.kind.word());
-        let Some(plan) = planned.get(&(session.kind, &session.id)) else {
+        let Some(index) = planned.find(session.kind, &session.id) else {
             return Some(format!("{} is not in the plan", who()));
         };
+        let plan = &run.plan[index.at()];
         if plan.turns != session.turns_planned {
             let (here, there) = (session.turns_planned, plan.turns);
             let who = who();

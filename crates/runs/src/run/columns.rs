@@ -108,15 +108,26 @@ pub enum Data {
 #[derive(Debug, Default)]
 pub struct Texts {
     bytes: String,
-    ends: Vec<usize>,
+    /// Where each begins and ends.
+    places: Vec<(usize, usize)>,
 }
 
 impl Texts {
     /// Appends one.
     #[inline]
     pub fn push(&mut self, text: &str) {
+        let start = self.bytes.len();
         self.bytes.push_str(text);
-        self.ends.push(self.bytes.len());
+        self.places.push((start, self.bytes.len()));
+    }
+
+    /// Appends the last one again, if it is that; most words of a column are.
+    #[inline]
+    fn push_again(&mut self, text: &[u8]) -> bool {
+        let last = self.places.last().copied();
+        let last = last.filter(|(start, end)| self.bytes.as_bytes()[*start..*end] == *text);
+        self.places.extend(last);
+        last.is_some()
     }
 
     /// Whether there is room for more, within what a table may hold.
@@ -127,8 +138,8 @@ impl Texts {
     /// The text of row `i`.
     #[inline]
     pub fn get(&self, i: usize) -> &str {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.bytes[start..self.ends[i]]
+        let (start, end) = self.places[i];
+        &self.bytes[start..end]
     }
 }
 
@@ -210,7 +221,7 @@ impl Data {
     pub fn with_capacity(ty: Type, rows: usize) -> Self {
         match ty {
             Type::Text | Type::Word(_) => {
-                Self::Text(Texts { bytes: String::new(), ends: Vec::with_capacity(rows) })
+                Self::Text(Texts { bytes: String::new(), places: Vec::with_capacity(rows) })
             }
             Type::Count => Self::Count(Vec::with_capacity(rows)),
             Type::Number => Self::Number(Vec::with_capacity(rows)),
@@ -225,9 +236,11 @@ impl Data {
     pub fn push(&mut self, value: Option<&[u8]>) -> Result<(), String> {
         match self {
             Self::Text(texts) => {
-                let text = std::str::from_utf8(value.unwrap_or_default())
-                    .map_err(|_| "expected UTF-8 text".to_owned())?;
-                texts.push(text);
+                let value = value.unwrap_or_default();
+                if !texts.push_again(value) {
+                    let text = std::str::from_utf8(value).map_err(|_| "expected UTF-8 text")?;
+                    texts.push(text);
+                }
             }
             Self::Count(counts) => counts.push(value.map(parse_count).transpose()?),
             Self::Number(numbers) => numbers.push(value.map(parse_number).transpose()?),
@@ -238,8 +251,8 @@ impl Data {
     fn truncate(&mut self, rows: usize) {
         match self {
             Self::Text(texts) => {
-                texts.ends.truncate(rows);
-                texts.bytes.truncate(texts.ends.last().copied().unwrap_or(0));
+                texts.places.truncate(rows);
+                texts.bytes.truncate(texts.places.last().map_or(0, |(_, end)| *end));
             }
             Self::Count(counts) => counts.truncate(rows),
             Self::Number(numbers) => numbers.truncate(rows),
@@ -262,9 +275,11 @@ fn quoted(value: &[u8]) -> String {
 /// What was expected and what was found.
 #[inline]
 pub(crate) fn parse_number(value: &[u8]) -> Result<f64, String> {
-    if let Some(x) = plain_number(value) {
-        return Ok(x);
-    }
+    plain_number(value).map_or_else(|| any_number(value), Ok)
+}
+
+#[cold]
+fn any_number(value: &[u8]) -> Result<f64, String> {
     match fast_float2::parse::<f64, _>(value) {
         Ok(x) if x.is_finite() => Ok(x),
         Ok(_) => Err(format!(
@@ -281,10 +296,15 @@ pub(crate) fn parse_number(value: &[u8]) -> Result<f64, String> {
 /// What was expected and what was found.
 #[inline]
 pub(crate) fn parse_count(value: &[u8]) -> Result<u64, String> {
+    let plain = plain_count(value).filter(|count| *count <= limits::COUNT);
+    plain.map_or_else(|| any_count(value), Ok)
+}
+
+#[cold]
+fn any_count(value: &[u8]) -> Result<u64, String> {
     let wrong = || format!("expected a whole number, 0 or more, found {}", quoted(value));
     let too_large = || format!("expected at most {}, found {}", limits::COUNT, quoted(value));
-    let parsed = || std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-    if let Some(count) = plain_count(value).or_else(parsed) {
+    if let Some(count) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) {
         return if count <= limits::COUNT { Ok(count) } else { Err(too_large()) };
     }
     // Data frames with unknown values write whole numbers as 192.0.
@@ -307,19 +327,20 @@ fn plain_count(value: &[u8]) -> Option<u64> {
 fn plain_number(value: &[u8]) -> Option<f64> {
     const POWERS: [f64; EXACT_DIGITS + 1] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    let (mut digits, mut decimals) = (0_u64, None);
-    for byte in (2..=EXACT_DIGITS).contains(&value.len()).then_some(value)? {
-        match (byte, decimals) {
-            (b'0'..=b'9', _) => {
-                digits = 10 * digits + u64::from(byte - b'0');
-                decimals = decimals.map(|n| n + 1);
-            }
-            (b'.', None) => decimals = Some(0),
-            _ => return None,
+    let (mut digits, mut point) = (0_u64, None);
+    for (i, byte) in (2..=EXACT_DIGITS).contains(&value.len()).then_some(value)?.iter().enumerate()
+    {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            digits = 10 * digits + u64::from(digit);
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(i);
+        } else {
+            return None;
         }
     }
     // At least one digit, in "5." and ".5" as in "0.5": as other readers have it.
-    Some(digits as f64 / POWERS[decimals.unwrap_or(0)])
+    Some(digits as f64 / POWERS[point.map_or(0, |i| value.len() - 1 - i)])
 }
 
 /// Whole, not negative, and small enough to be exact.

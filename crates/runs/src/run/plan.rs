@@ -1,13 +1,12 @@
 //! `plan`: the arrival plan of a run, fixed before it.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
 use super::columns::{Columns, Field, Presence, Type, parse_number};
 use super::problem::Problem;
-use super::sessions::unknown_kind;
+use super::sessions::Registry;
+use super::turns::unknown_kind;
+use super::{Kind, SessionIndex};
 use crate::escape::shortened;
 use crate::limits::RUN_S;
 
@@ -40,7 +39,7 @@ pub const SCHEMA: &[Field] = &[
 pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut plan: Vec<PlannedSession> = Vec::with_capacity(table.len());
-    let mut seen = HashSet::with_capacity(table.len());
+    let mut seen = Registry::new(table.len());
     for row in 0..table.len() {
         if table.too_many(&mut problems) {
             return Err(problems);
@@ -71,7 +70,7 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
         if let Some(t) = t_arrival_s.filter(|t| *t < 0.0) {
             problems.push(table.problem(row, "t_arrival", format!("an arrival at {t} s")));
         }
-        if !seen.insert((kind, id.clone())) {
+        if !seen.insert(kind, &id, SessionIndex(row as u32)) {
             let message = format!("session {} ({word}) is planned twice", shortened(&id, 40));
             problems.push(table.problem(row, "session", message));
         }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::columns::{Columns, Field, Presence, Type};
 use super::problem::Problem;
-use super::{Kind, SessionIndex};
+use super::turns::unknown_kind;
+use super::{Kind, PlannedSession, SessionIndex};
 use crate::escape::shortened;
 
 /// One session. Times are seconds on the run's clock.
@@ -116,7 +117,7 @@ pub struct Registry {
 
 impl Registry {
     /// For so many sessions.
-    fn new(sessions: usize) -> Self {
+    pub fn new(sessions: usize) -> Self {
         // The numbers of some may be far apart: those are found as names.
         let numbered = [Kind::Base, Kind::Burst].map(|_| vec![None; 2 * sessions]);
         Self { numbered, named: Default::default() }
@@ -132,8 +133,17 @@ impl Registry {
         }
     }
 
+    /// Of planned sessions, in their order.
+    pub fn of_plan(plan: &[PlannedSession]) -> Self {
+        let mut registry = Self::new(plan.len());
+        for (session, index) in plan.iter().zip(0..) {
+            registry.insert(session.kind, &session.id, SessionIndex(index));
+        }
+        registry
+    }
+
     /// Adds a session; says whether its name is new.
-    fn insert(&mut self, kind: Kind, id: &str, index: SessionIndex) -> bool {
+    pub fn insert(&mut self, kind: Kind, id: &str, index: SessionIndex) -> bool {
         let kind = kind as usize;
         let before = match number(id).and_then(|n| self.numbered[kind].get_mut(n)) {
             Some(there) => there.replace(index),

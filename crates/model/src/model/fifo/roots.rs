@@ -1,7 +1,7 @@
 //! How fast model F forgets its start: the other roots of x^K = sum a_k x^(K-k)
 //! (Theorem 1(b), App. A).
 
-use nalgebra::{DMatrix, linalg::Schur};
+mod aberth;
 
 use crate::model::ModelError;
 
@@ -16,19 +16,18 @@ pub struct Transient {
     pub decay: f64,
 }
 
-/// The most turns whose roots are found: the eigenvalues take time as the cube of the number
-/// of turns, a minute or so here.
+/// The most turns whose roots are found: that takes time as the square of their number, a few
+/// seconds here.
 const MOST_TURNS: usize = 1500;
 
 /// r and theta at a load above capacity.
 ///
 /// The Perron root is divided out first, in the scaled variable x / z, where the remaining
-/// coefficients are the tail sums of a_k z^-k and no subtraction occurs; the rest are the
-/// eigenvalues of their companion matrix.
+/// coefficients are the tail sums of a_k z^-k and no subtraction occurs. They fall, so no
+/// root of the rest lies outside the unit circle.
 ///
 /// # Errors
-/// The eigenvalue iteration does not converge, or the sessions have more turns than it can
-/// take on.
+/// The roots do not come to rest, or the sessions have more turns than can be taken on.
 pub fn transient(model: &ModelF, trap: &Trap) -> Result<Transient, ModelError> {
     let mut tails: Vec<f64> = Vec::with_capacity(model.survival.len());
     let mut power = trap.lambda_per_s;
@@ -48,26 +47,16 @@ pub fn transient(model: &ModelF, trap: &Trap) -> Result<Transient, ModelError> {
             what: "the transient's roots",
             why: format!(
                 "sessions of up to {} turns have as many roots, and the time to find them grows as \
-                 the cube; expected at most {MOST_TURNS} turns",
+                 the square; expected at most {MOST_TURNS} turns",
                 degree + 1
             ),
         });
     }
     // x^K - sum b_k x^(K-k) = (x - 1)(x^(K-1) + B_2 x^(K-2) + ... + B_K), B_j = sum_{k >= j} b_k.
-    let companion = DMatrix::from_fn(degree, degree, |row, column| match (row, column) {
-        (0, j) => -tails[j + 1],
-        (i, j) if i == j + 1 => 1.0,
-        _ => 0.0,
-    });
-    let schur =
-        Schur::try_new(companion, f64::EPSILON, 10_000).ok_or_else(|| ModelError::NoSolution {
-            what: "the transient's roots",
-            why: "the eigenvalue iteration did not converge".into(),
-        })?;
-    let decay = schur
-        .complex_eigenvalues()
-        .iter()
-        .map(|x| (x.re * x.re + x.im * x.im).sqrt())
-        .fold(0.0, f64::max);
+    let roots = aberth::roots(&tails[1..]).ok_or_else(|| ModelError::NoSolution {
+        what: "the transient's roots",
+        why: "they did not come to rest".into(),
+    })?;
+    let decay = roots.iter().map(|x| x.modulus()).fold(0.0, f64::max);
     Ok(Transient { modulus: decay * trap.z, decay })
 }
