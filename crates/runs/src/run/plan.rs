@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{Columns, Field, Presence, Type, parse_number};
 use super::problem::Problem;
-use super::sessions::Registry;
-use super::turns::unknown_kind;
+use super::sessions::{Registry, unknown_kind};
 use super::{Kind, SessionIndex};
 use crate::escape::shortened;
 use crate::limits::RUN_S;

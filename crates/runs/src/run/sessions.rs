@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::columns::{Columns, Field, Presence, Type};
 use super::problem::Problem;
-use super::turns::unknown_kind;
 use super::{Kind, PlannedSession, SessionIndex};
 use crate::escape::shortened;
 
