@@ -3,9 +3,9 @@
 
 pub mod burst;
 pub mod curve;
-pub(crate) mod drain;
+pub mod drain;
 pub mod rescue;
-pub(crate) mod trap;
+pub mod trap;
 
 use super::{Cell, Col, Heading, Table};
 

@@ -4,12 +4,15 @@
 //! the [registry](self::quantities). No row is answered from its own published value. What
 //! cannot be computed says why.
 
+mod answer;
 mod ask;
 pub(super) mod curve;
 pub(super) mod fluid;
 pub(super) mod layers;
+mod measured;
 pub(super) mod onset;
 mod printed;
+mod question;
 mod registry;
 pub(super) mod sessions;
 pub(super) mod trap;
@@ -22,10 +25,12 @@ use crate::published::ModelValue;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
+pub use answer::{Answer, Unanswered};
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
 pub use layers::{gap_over_turnover, token_ratio};
 pub use printed::Printed;
-pub use registry::{Answer, At, Cut, Load, Quantity, Settings, Unanswered, Value, quantities};
+pub use question::{At, Cut, Load, Settings, Value};
+pub use registry::{Quantity, quantities};
 
 /// A published value, as the file states it.
 pub type PublishedValue = ModelValue<Asks>;

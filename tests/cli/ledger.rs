@@ -19,6 +19,8 @@ entries:
   - {id: trapped, where: [sec 3], statement: bursts trapped, value: [3, 3], form: of, unit: runs, kind: measured, decimals: 0}
   - {id: horizon, where: [sec 2], statement: run length, value: 9999, form: scalar, unit: s, kind: registered, decimals: 0}
   - {id: logs, where: [App. E], statement: logs read, value: 73, form: scalar, unit: logs, kind: count, decimals: 0}
+model_values:
+  - {id: A001, number: mean-turns, where: x, quantity: x, cell: x, asks: {for: {quantity: mean_turns, at: [{cell: sglang-300k}]}}}
 ",
     );
     write("analysis/numbers.yaml", BINDINGS);

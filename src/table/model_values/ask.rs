@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::answer::{Answer, Unanswered};
 use super::printed::Printed;
-use super::registry::{Answer, At, Load, Quantity, Settings, Unanswered};
+use super::question::{At, Load, Settings};
+use super::registry::Quantity;
 use crate::model::Theory;
 
 /// Whether a published value can be computed from the text.

@@ -1,7 +1,8 @@
 //! The entry model's curve: crossings, fixed points, slowed tools, gates (App. E.5, E.6,
 //! E.9, F, Table 20).
 
-use super::registry::{Answer, At, Unanswered, Value, needed};
+use super::answer::{Answer, Unanswered};
+use super::question::{At, Value, needed};
 use crate::model::curve::slowdown::{largest_delay_s, population_after, slowed};
 use crate::model::curve::{Curve, State};
 use crate::model::rescue::gate_drain_s;

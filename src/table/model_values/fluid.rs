@@ -1,7 +1,8 @@
 //! The exact fluid: cuts, stops, Kendall's probabilities and the registered window
 //! (App. A, sec 4, 5).
 
-use super::registry::{Answer, At, Unanswered, Value, needed};
+use super::answer::{Answer, Unanswered};
+use super::question::{At, Value, needed};
 use super::trap;
 use crate::model::fifo::kendall;
 use crate::model::fifo::threshold::critical_backlog;

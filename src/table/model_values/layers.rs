@@ -1,6 +1,7 @@
 //! The heuristic layers (App. E.3, E.5, E.6, E.7, E.9, E.10, Tables 10, 11, 13).
 
-use super::registry::{Answer, At, Unanswered, Value, needed};
+use super::answer::{Answer, Unanswered};
+use super::question::{At, Value, needed};
 use crate::model::cost::speed::all_miss_tokens_per_s;
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
 use crate::model::curve::layers::h4::{Release, Rescue, release};

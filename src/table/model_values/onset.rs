@@ -1,6 +1,7 @@
 //! The all-miss server and its onset (Prop. 3, Table 20, App. E.9).
 
-use super::registry::{Answer, At, Unanswered, Value};
+use super::answer::{Answer, Unanswered};
+use super::question::{At, Value};
 use crate::model::cost::speed::all_miss_tokens_per_s;
 
 pub(super) const QUANTITIES: &[(&str, Value)] = &[

@@ -1,16 +1,12 @@
-//! Arithmetic on printed measurements: what a row needs that is measured, not modelled,
-//! read from `paper/published/cells.yaml` and `tables.yaml`.
+//! The printed measurements that rows refer to: what is measured, not modelled, read from
+//! `paper/published/cells.yaml` and `tables.yaml`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::registry::{Answer, At, Load, Unanswered, Value, needed};
-use super::{curve, onset, sessions};
-use crate::model::window::{
-    BurstDrain, largest_feasible_multiple, predicted_drain_s, slope_threshold_per_s,
-};
+use super::answer::{Answer, Unanswered};
 use crate::setup::yaml::{self, ConfigError};
 
 /// The printed measurements that rows refer to.
@@ -132,7 +128,7 @@ impl Printed {
 
     /// The measured crossing of Table 20, also of the cell that a prediction was made for
     /// before its costs were measured.
-    fn measured_crossing(&self, cell: &str) -> Answer {
+    pub(super) fn measured_crossing(&self, cell: &str) -> Answer {
         let cell = cell.strip_suffix("-apriori").unwrap_or(cell);
         let row = self.table_20.iter().find(|row| row.cell == cell);
         known(row.map(|row| row.measured), "measured crossing")
@@ -140,12 +136,12 @@ impl Printed {
 }
 
 impl PrintedCell {
-    fn all_miss_tokens_per_s(&self) -> Answer {
+    pub(super) fn all_miss_tokens_per_s(&self) -> Answer {
         known(self.all_miss_token_rate.as_ref().and_then(|rate| rate.value), "all-miss token rate")
     }
 
     /// The uncached token rate of the cache-off run at a population.
-    fn cache_off_tokens_per_s(&self, population: u64) -> Answer {
+    pub(super) fn cache_off_tokens_per_s(&self, population: u64) -> Answer {
         let runs = self.e0a.as_ref().and_then(|e0a| e0a.runs.as_ref()?.as_sequence());
         let rate = runs.into_iter().flatten().find_map(|run| {
             let at = run.get("population")?.as_u64()?;
@@ -154,19 +150,19 @@ impl PrintedCell {
         known(rate, "cache-off token rate at this population")
     }
 
-    fn zero_hit_tokens_per_s(&self) -> Answer {
+    pub(super) fn zero_hit_tokens_per_s(&self) -> Answer {
         let estimates =
             self.e0a.as_ref().and_then(|e0a| e0a.estimates_of_lambda_miss_in_lambda_ref.as_ref());
         known(estimates.and_then(|e| e.zero_hit_n96_tokens_s), "zero-hit token rate")
     }
 
-    fn mu_per_s(&self, population: f64) -> Answer {
+    pub(super) fn mu_per_s(&self, population: f64) -> Answer {
         let points = self.closed_curve.as_ref().and_then(|curve| curve.points.as_ref());
         let mu = points.into_iter().flatten().find(|p| p.n == population).and_then(|p| p.mu);
         known(mu, "measured mu at this population")
     }
 
-    fn registered_rate_per_s(&self, multiple: f64) -> Answer {
+    pub(super) fn registered_rate_per_s(&self, multiple: f64) -> Answer {
         let rate = self.registered_rates.as_ref().and_then(|rates| {
             let place = rates.multiples.iter().position(|m| *m == multiple)?;
             rates.sessions_s.as_ref()?.get(place).copied()
@@ -177,58 +173,4 @@ impl PrintedCell {
 
 fn known(value: Option<f64>, what: &str) -> Answer {
     value.ok_or_else(|| Unanswered::new(format!("no {what} is printed")))
-}
-
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
-    ("all_miss_sessions_per_s", |at| sessions_per_s(at, at.measured()?.all_miss_tokens_per_s()?)),
-    ("all_miss_over_lambda_ref", |at| over_lambda_ref(at, at.measured()?.all_miss_tokens_per_s()?)),
-    ("all_miss_of_64_over_lambda_ref", |at| {
-        over_lambda_ref(at, at.measured()?.cache_off_tokens_per_s(64)?)
-    }),
-    ("zero_hit_of_96_over_lambda_ref", |at| {
-        over_lambda_ref(at, at.measured()?.zero_hit_tokens_per_s()?)
-    }),
-    ("slope_threshold_per_s", |at| {
-        Ok(slope_threshold_per_s(at.rate_per_s()?, at.theory.cell.lambda_ref_per_s))
-    }),
-    ("predicted_drain_s", |at| {
-        let Load::Multiple(multiple) = at.load()? else {
-            return Err(Unanswered::new("rates are registered as multiples of lambda_ref"));
-        };
-        let lambda = at.measured()?.registered_rate_per_s(multiple)?;
-        let drain = predicted_drain_s(mu_at_cap_per_s(at)?, lambda, BurstDrain::paper());
-        drain.ok_or_else(|| Unanswered::new("the cap does not serve the load"))
-    }),
-    ("largest_multiple_that_drains_in_time", |at| {
-        let lambda_ref = at.theory.cell.lambda_ref_per_s;
-        Ok(largest_feasible_multiple(mu_at_cap_per_s(at)?, lambda_ref, BurstDrain::paper()))
-    }),
-    ("scaled_pool_over_mean_footprint", scaled_capacity),
-    ("crossing_error_of_scaled_pool", |at| crossing_error(at, scaled_capacity(at)?)),
-    ("crossing_error_of_half_hit", |at| crossing_error(at, curve::half_hit_crossing(at)?)),
-    ("crossing_error_of_pool_part", |at| crossing_error(at, onset::pool_part(at)?)),
-];
-
-/// The measured mu at the cap.
-fn mu_at_cap_per_s(at: &At) -> Answer {
-    at.measured()?.mu_per_s(needed("population", at.with.population)?)
-}
-
-/// Tokens per second as sessions per second, C / E\[W\].
-fn sessions_per_s(at: &At, tokens_per_s: f64) -> Answer {
-    Ok(tokens_per_s / at.theory.means.session_prompt_tokens())
-}
-
-fn over_lambda_ref(at: &At, tokens_per_s: f64) -> Answer {
-    Ok(sessions_per_s(at, tokens_per_s)? / at.theory.cell.lambda_ref_per_s)
-}
-
-/// The crossing that a measured constant of proportion predicts, h(W/C).
-fn scaled_capacity(at: &At) -> Answer {
-    Ok(needed("factor", at.with.factor)? * sessions::pool_over_mean_footprint(at))
-}
-
-/// How far a predicted crossing lies from the measured one of Table 20, in sessions.
-fn crossing_error(at: &At, predicted: f64) -> Answer {
-    Ok((predicted - at.printed()?.measured_crossing(&at.theory.cell.name)?).abs())
 }

@@ -1,6 +1,7 @@
 //! What a session asks for (sec 1, 2, App. E.2, E.4, E.9, E.14).
 
-use super::registry::{At, Unanswered, Value};
+use super::answer::Unanswered;
+use super::question::{At, Value};
 use crate::model::cost::hit_prefill_tokens;
 
 pub(super) const QUANTITIES: &[(&str, Value)] = &[

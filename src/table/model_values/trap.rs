@@ -1,6 +1,7 @@
 //! Model F's asymptotic laws (sec 3, 4, App. A, B, C, Table 3).
 
-use super::registry::{Answer, At, Load, Unanswered, Value, needed};
+use super::answer::{Answer, Unanswered};
+use super::question::{At, Load, Value, needed};
 use crate::model::fifo::{premium, roots, sharing};
 use crate::model::numeric::dot;
 use crate::model::window::slope_threshold_per_s;
