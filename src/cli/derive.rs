@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut broken = false;
     if let Some(books) = &books {
-        let ledger = books.ledger(tables, names);
+        let ledger = books.ledger(tables, &names)?;
         for binding in &ledger.broken {
             eprintln!("problem: {binding}");
         }

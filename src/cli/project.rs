@@ -128,11 +128,21 @@ pub fn evaluate(
 /// # Errors
 /// As [`evaluate`], and a figure that cannot be drawn.
 pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
+    make(project, &project.analyses)
+}
+
+/// Evaluates some analyses and makes their tables and figures.
+///
+/// # Errors
+/// As [`make_all`].
+pub fn make<'a>(
+    project: &Project,
+    analyses: impl IntoIterator<Item = &'a (PathBuf, Analysis)>,
+) -> anyhow::Result<Vec<Made>> {
     // Nothing kept is used: what is verified is computed from its sources.
     let store = Store::new(&project.configs);
-    project
-        .analyses
-        .iter()
+    analyses
+        .into_iter()
         .map(|(path, analysis)| {
             let evaluated = evaluate(project, path, analysis, &store)?;
             let tables = evaluated.tables(&project.configs)?;

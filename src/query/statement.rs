@@ -13,7 +13,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::ROW;
+use super::{QueryError, ROW};
 
 /// A statement that was understood.
 #[derive(Debug)]
@@ -46,7 +46,11 @@ impl Statement {
     ///
     /// # Errors
     /// Why it is none, in words.
-    pub fn parse(sql: &str) -> Result<Self, String> {
+    pub fn parse(sql: &str) -> Result<Self, QueryError> {
+        Self::understood(sql).map_err(QueryError)
+    }
+
+    fn understood(sql: &str) -> Result<Self, String> {
         let parsed = Parser::parse_sql(&GenericDialect {}, sql).map_err(|error| {
             let words = error.to_string();
             words.strip_prefix("sql parser error: ").unwrap_or(&words).to_owned()
@@ -71,7 +75,7 @@ impl Statement {
     ///
     /// # Errors
     /// What `value` says.
-    pub fn prepare(
+    pub(super) fn prepare(
         &self,
         value: impl FnMut(&str) -> Result<Value, String>,
     ) -> Result<Prepared, String> {

@@ -98,7 +98,7 @@ fn flatten(path: &str, value: &Value, out: &mut Vec<(String, Cell, Cell)>) {
 /// As [`numbers`].
 pub fn published(path: &Path) -> Result<Table, ConfigError> {
     fn nth(of: &PublishedNumber, place: usize) -> Cell {
-        let digits = of.digits();
+        let digits = of.digits(place);
         of.values().get(place).map_or(Cell::Empty, |value| Cell::Number(*value, digits))
     }
     let columns: &[Col<PublishedNumber>] = &[
