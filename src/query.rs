@@ -4,6 +4,7 @@
 //! asking each of its parts for the rows it takes. The same statement gives the same bytes:
 //! where SQL leaves the order of rows open, they are sorted.
 
+pub mod campaign;
 mod frame;
 mod statement;
 pub mod tables;
