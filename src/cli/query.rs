@@ -12,6 +12,7 @@ use crate::analysis::store::Store;
 use crate::directory::LoadOptions;
 use crate::judged::score::score;
 use crate::numbers::ledger::PUBLISHED_NUMBERS;
+use crate::query::campaign::with_tests;
 use crate::query::{self, Database, listing, tables};
 use crate::table::{self, Cell, Table};
 
@@ -169,9 +170,10 @@ fn fill(
         names.extend(evaluated.names);
     }
     if all && let Some(books) = project::books(&project)? {
+        let names = names.clone();
         books.ledger(made.clone(), names).tables.into_iter().for_each(|t| database.add(t));
     }
-    made.into_iter().for_each(|table| database.add(table));
+    made.into_iter().for_each(|table| database.add(with_tests(table, &names)));
     Ok(())
 }
 
