@@ -11,6 +11,7 @@ pub mod ensemble;
 pub mod fill;
 pub mod output_names;
 pub mod outputs;
+pub mod reads;
 pub mod simulated;
 pub mod sources;
 pub mod spec;

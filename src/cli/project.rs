@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::analysis::Analysis;
 use crate::analysis::outputs::{Evaluated, OutputFile, Project};
-use crate::analysis::store::Store;
+use crate::analysis::reads::Stores;
 use crate::configs::built_in;
 use crate::files::write_beside;
 use crate::nearest::unknown;
@@ -106,8 +106,9 @@ pub fn evaluate(
     project: &Project,
     path: &Path,
     analysis: &Analysis,
-    store: &Store<'_>,
+    stores: &Stores<'_>,
 ) -> anyhow::Result<Evaluated> {
+    let store = stores.of(analysis).context("every analysis has a store")?;
     let bar = progress::bar(0, "reading runs");
     let expect = |steps| bar.inc_length(steps as u64);
     let evaluated = project.evaluate(path, analysis, store, expect, || bar.inc(1))?;
@@ -140,16 +141,17 @@ pub fn make<'a>(
     analyses: impl IntoIterator<Item = &'a (PathBuf, Analysis)>,
 ) -> anyhow::Result<Vec<Made>> {
     // Nothing kept is used: what is verified is computed from its sources.
-    let store = Store::new(&project.configs);
+    let stores = project.stores(None);
     analyses
         .into_iter()
         .map(|(path, analysis)| {
-            let evaluated = evaluate(project, path, analysis, &store)?;
-            let tables = evaluated.tables(&project.configs)?;
+            let evaluated = evaluate(project, path, analysis, &stores)?;
+            let configs = project.configs_for(analysis);
+            let tables = evaluated.tables(configs)?;
             let figures = analysis
                 .figures
                 .iter()
-                .map(|spec| evaluated.figure(spec, &project.configs))
+                .map(|spec| evaluated.figure(spec, configs))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(Made { evaluated, tables, figures })
         })

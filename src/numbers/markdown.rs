@@ -156,7 +156,7 @@ fn largest(out: &mut String, ledger: &[Entry]) {
             format!("[{}](numbers/{}.md){more}", code(&entry.id), stem(&entry.section)),
             shortened(&entry.published),
             shortened(&entry.ours),
-            shortened(&[entry.direction.as_str(), how].join(" ")),
+            shortened(&[entry.direction.as_str(), how.as_str()].join(" ")),
             cause(entry),
         ];
         let _ = writeln!(out, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));

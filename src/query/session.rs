@@ -55,6 +55,9 @@ impl Database {
     }
 
     /// Whether every name of a statement stands for a table.
+    ///
+    /// # Errors
+    /// One that does not, with the one that was meant.
     pub fn knows(&self, statement: &Statement) -> Result<(), QueryError> {
         let is_known = |name: &&String| {
             self.table_of(name).is_ok_and(|table| self.tables.contains_key(&table))
@@ -105,7 +108,7 @@ impl Frames<'_> {
                     ALLOW_RAYON_THREADS.set(false);
                     let context = self.context(&self.tables)?;
                     let mut session = Session { frames: self, context, with_places: None };
-                    Ok(work(&mut session))
+                    Ok::<T, QueryError>(work(&mut session))
                 })
                 .map_err(|e| QueryError(format!("cannot start a thread: {e}")))?;
             let failed = |_| Err(QueryError::failed());

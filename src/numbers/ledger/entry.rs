@@ -13,6 +13,9 @@ use super::bindings::{Binding, Cause, StatedBasis};
 use super::compare::Compared;
 use super::predictive::Against;
 
+/// The table of settings. How many there are in all is no number's matter.
+pub const SETTINGS: &str = "settings";
+
 /// How a published number stands.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -158,10 +161,8 @@ impl Interval {
     pub fn of(against: &Against, digits: usize) -> Self {
         let (low, high) = against.interval;
         let is_whole = digits == 0 && [low, high].iter().all(|x| x.fract() == 0.0);
-        let print = |x: f64| match x.is_finite() {
-            true => fixed(x, if is_whole { 0 } else { digits + 1 }),
-            false => if x > 0.0 { "anything" } else { "-anything" }.into(),
-        };
+        let more = if is_whole { 0 } else { digits + 1 };
+        let print = |x: f64| if x.is_finite() { fixed(x, more) } else { "any".to_owned() };
         let width = against.relative_width;
         Self {
             what: against.what.clone(),
@@ -190,8 +191,8 @@ impl Entry {
         let Some(uses) = uses else { return };
         self.basis = basis(uses, binding).iter().map(|b| b.words()).collect::<Vec<_>>().join(" and ");
         self.cause = cause(compared, binding);
-        self.read =
-            uses.read.iter().map(|read| (read.table.clone(), read.rows.len(), read.of)).collect();
+        let read = uses.read.iter().filter(|read| read.table != SETTINGS);
+        self.read = read.map(|read| (read.table.clone(), read.rows.len(), read.of)).collect();
         self.computed_from = uses.files.iter().cloned().collect();
     }
 }

@@ -13,7 +13,7 @@ use super::answers::{Answered, Answers, Basis};
 use super::bindings::{Binding, Block, filled};
 use super::compare::{Asked, Compared, Own, Stated, Values, compare, of_cells};
 use super::comparison::Comparison;
-use super::entry::{Entry, Status, basis, cause, chance};
+use super::entry::{Entry, Interval, SETTINGS, Status, basis, cause, chance};
 use super::published::{Form, PublishedTable, numeric, shown};
 use layout::{cells, laid_out};
 
@@ -70,11 +70,12 @@ struct Field<'a> {
 impl<'a> AskedTable<'a> {
     /// A published table with its section and blocks, if it has any.
     pub fn of(table: &'a PublishedTable, bound: Option<(&str, &'a [Block])>) -> Self {
-        let (section, blocks) = bound.unwrap_or((table.place.as_str(), &[]));
-        let keys: &[String] = blocks.first().map_or(&[], |block| &block.keys);
+        let place = table.place.split(['(', ',']).next().unwrap_or_default().trim();
+        let (section, blocks) = bound.unwrap_or((place, &[]));
+        let keys = blocks.first().map_or(&[][..], |block| &block.keys[..]);
         let row = |(i, published): (usize, &'a Vec<(String, Value)>)| {
             let blocks: Vec<&Block> = blocks.iter().filter(|block| block.holds(published)).collect();
-            let keys: &[String] = blocks.first().map_or(keys, |block| &block.keys);
+            let keys = blocks.first().map_or(keys, |block| &block.keys[..]);
             let is_asked = |(name, value): &&(String, Value)| {
                 !keys.contains(name) && !value.is_null()
             };
@@ -107,8 +108,8 @@ impl<'a> AskedTable<'a> {
         let mut out = ComparedTable { entries: Vec::new(), table: None, broken: Vec::new() };
         let (mut rows, mut names): (Vec<_>, Vec<String>) = (Vec::new(), Vec::new());
         for row in &self.rows {
-            let of = |field| row.field(field, answers, how);
-            let fields: Vec<Field<'_>> = row.fields.iter().map(of).collect();
+            let fields: Vec<Field<'_>> =
+                row.fields.iter().map(|field| row.field(field, answers, how)).collect();
             for field in &fields {
                 if let Some(why) = &field.compared.broken {
                     out.broken.push(format!("{}: {}: {why}", row.id, field.name));
@@ -169,15 +170,12 @@ impl<'a> AskedTable<'a> {
             let parts = shown_fields().map(|f| format!("{} {}", f.name, pick(f)));
             parts.collect::<Vec<_>>().join("; ")
         };
-        let named = |f: &Field<'_>| {
-            let name = f.name.to_owned();
-            f.compared.intervals.iter().cloned().map(move |mut interval| {
-                interval.what = match interval.what.as_str() {
-                    "value" => name.clone(),
-                    what => format!("{name} {what}"),
-                };
-                interval
-            })
+        let named = |f: &Field<'_>| -> Vec<Interval> {
+            let with_field = |interval: &Interval| Interval {
+                what: format!("{} {}", f.name, interval.what).replace(" value", ""),
+                ..interval.clone()
+            };
+            f.compared.intervals.iter().map(with_field).collect()
         };
         let agrees_by_chance: f64 = fields.iter().map(|f| 1.0 - f.compared.by_chance).product();
         let causes: Option<Vec<_>> =
@@ -189,6 +187,7 @@ impl<'a> AskedTable<'a> {
         let uses = || fields.iter().filter_map(|f| f.answered).map(|answered| &answered.uses);
         let read: BTreeSet<(String, usize, usize)> = uses()
             .flat_map(|uses| &uses.read)
+            .filter(|read| read.table != SETTINGS)
             .map(|read| (read.table.clone(), read.rows.len(), read.of))
             .collect();
         Entry {

@@ -49,7 +49,7 @@ fn compared(out: &mut String, entries: &[&Entry], status: Status) {
     out.push_str("|---|---|---|---|---|---|---|---|\n");
     for entry in entries {
         let remark = match differs {
-            true => [&*way(entry), &cause(entry)].map(str::trim).join("; "),
+            true => format!("{}; {}", way(entry), cause(entry)),
             false => entry.because.clone(),
         };
         let (intervals, ranks) = intervals(entry);

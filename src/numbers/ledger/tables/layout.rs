@@ -29,7 +29,7 @@ pub fn laid_out(
     how: &Comparison,
 ) -> Table {
     let fields = rows.iter().flat_map(|(_, _, fields)| fields);
-    let filled = fields.filter(|field| names.contains(&field.name)).count();
+    let filled = fields.filter(|field| names.iter().any(|name| name == field.name)).count();
     let is_sparse = 2 * filled < names.len() * rows.len();
     if names.len() > MOST_COLUMNS || is_sparse {
         one_below_another(table, keys, rows, how)
@@ -156,7 +156,7 @@ fn side_by_side(
         let of = |pick: &dyn Fn(&Field<'_>) -> Cell| -> Vec<Cell> {
             names
                 .iter()
-                .map(|name| fields.iter().find(|f| f.name == *name).map_or(Cell::Empty, pick))
+                .map(|name| fields.iter().find(|f| f.name == name.as_str()).map_or(Cell::Empty, pick))
                 .collect()
         };
         let compared: Vec<&Field<'_>> = fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
