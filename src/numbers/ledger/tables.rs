@@ -166,7 +166,7 @@ impl<'a> AskedTable<'a> {
         };
         let shown_fields =
             || fields.iter().filter(|f| !f.compared.ours.is_empty() || compared == 0);
-        let of = |pick: &dyn Fn(&Field<'_>) -> &str| {
+        let of = |pick: &dyn Fn(&Field<'_>) -> String| {
             let parts = shown_fields().map(|f| format!("{} {}", f.name, pick(f)));
             parts.collect::<Vec<_>>().join("; ")
         };
@@ -196,8 +196,8 @@ impl<'a> AskedTable<'a> {
             place: self.table.place.clone(),
             statement: self.table.title.clone(),
             kind: "table".into(),
-            published: of(&|f| &f.published),
-            ours: if compared == 0 { String::new() } else { of(&|f| &f.compared.ours) },
+            published: of(&|f| f.published.clone()),
+            ours: if compared == 0 { String::new() } else { of(&|f| f.compared.ours.clone()) },
             basis: words.iter().map(|b| b.words()).collect::<Vec<_>>().join(" and "),
             status,
             direction: match directions.len() {
