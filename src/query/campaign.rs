@@ -20,7 +20,8 @@ pub fn with_tests(mut table: Table, names: &BTreeMap<String, String>) -> Table {
     for row in &mut table.rows {
         let own = row.cells[run].print();
         let named = Named::of(names.get(&own).unwrap_or(&own));
-        row.cells.extend([named.test, named.treatment].map(|word| Cell::text(word.unwrap_or_default())));
+        row.cells
+            .extend([named.test, named.treatment].map(|word| Cell::text(word.unwrap_or_default())));
     }
     table
 }

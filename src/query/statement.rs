@@ -77,19 +77,43 @@ impl Statement {
     /// What `value` says.
     pub(super) fn prepare(
         &self,
-        value: impl FnMut(&str) -> Result<Value, String>,
+        mut value: impl FnMut(&str) -> Result<Value, String>,
     ) -> Result<Prepared, String> {
         let mut query = self.query.clone();
-        let with = query.with.as_ref().map_or_else(String::new, |with| format!("{with} "));
-        let mut put_right = PutRight { value, parts: Vec::new(), with };
-        if let ControlFlow::Break(message) = VisitMut::visit(&mut query, &mut put_right) {
-            return Err(message);
+        let mut parts = Vec::new();
+        // What it defines comes first, one after the other: each may be asked for values by
+        // what follows.
+        let defined = query.with.as_ref().map_or(0, |with| with.cte_tables.len());
+        for i in 0..defined {
+            let with = first_of(&query, i);
+            if let Some(of) = query.with.as_mut().and_then(|with| with.cte_tables.get_mut(i)) {
+                parts.extend(put_right(&mut of.query, &mut value, with)?);
+            }
         }
-        // Said again: what it defines may have held a select that stood for one value.
-        let with = query.with.as_ref().map_or_else(String::new, |with| format!("{with} "));
-        let mut parts = put_right.parts;
+        let with = first_of(&query, defined);
+        parts.extend(put_right(&mut query, &mut value, with.clone())?);
         parts.extend(Found::of(&query).parts(&with));
         Ok(Prepared { sql: query.to_string(), parts })
+    }
+}
+
+/// The first few of what a query defines, as the beginning of a statement.
+fn first_of(query: &Query, few: usize) -> String {
+    let Some(mut with) = query.with.clone().filter(|_| few > 0) else { return String::new() };
+    with.cte_tables.truncate(few);
+    format!("{with} ")
+}
+
+/// Puts a query right, and says what its values were taken from.
+fn put_right(
+    query: &mut Query,
+    value: &mut impl FnMut(&str) -> Result<Value, String>,
+    with: String,
+) -> Result<Vec<Part>, String> {
+    let mut put_right = PutRight { value, parts: Vec::new(), with };
+    match VisitMut::visit(query, &mut put_right) {
+        ControlFlow::Break(message) => Err(message),
+        ControlFlow::Continue(()) => Ok(put_right.parts),
     }
 }
 
