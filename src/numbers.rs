@@ -273,8 +273,7 @@ impl LedgerMade {
     pub fn of(made: &[Made]) -> Result<Self, ConfigError> {
         let books = Books::load()?;
         let names = made.iter().flat_map(|m| m.evaluated.names.clone()).collect();
-        let ledger =
-            books.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()), &names)?;
+        let ledger = books.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()), &names)?;
         let derived: BTreeMap<PathBuf, String> = made
             .iter()
             .flat_map(|m| m.tables.iter().flat_map(table_files))
@@ -301,9 +300,11 @@ pub fn pages(manifest: &Manifest) -> Vec<(PathBuf, String)> {
     let mut pages = vec![(PathBuf::from(MARKDOWN_PATH), markdown::render(manifest))];
     if !manifest.ledger.is_empty() {
         pages.push((TEX_PATH.into(), tex::render(&manifest.ledger)));
-        pages.extend(markdown::section::pages(&manifest.ledger).into_iter().map(|(stem, text)| {
-            (Path::new(PAGES).join(format!("{stem}.md")), text)
-        }));
+        pages.extend(
+            markdown::section::pages(&manifest.ledger)
+                .into_iter()
+                .map(|(stem, text)| (Path::new(PAGES).join(format!("{stem}.md")), text)),
+        );
     }
     pages
 }

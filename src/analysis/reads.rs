@@ -46,13 +46,17 @@ impl Reads {
         let mut narrowed = configs.clone();
         narrowed.cells.retain(|name, _| cells.contains(name));
         narrowed.registrations.retain(|name, _| registrations.contains(name));
-        let homeless = narrowed.registrations.values().find(|file| {
-            !narrowed.cells.contains_key(&file.registration.cell)
-        });
+        let homeless = narrowed
+            .registrations
+            .values()
+            .find(|file| !narrowed.cells.contains_key(&file.registration.cell));
         match homeless {
             Some(file) => {
                 let (name, cell) = (&file.registration.name, &file.registration.cell);
-                Err(ConfigError::new(path, format!("cells: {cell} is missing, which {name} is about")))
+                Err(ConfigError::new(
+                    path,
+                    format!("cells: {cell} is missing, which {name} is about"),
+                ))
             }
             None => Ok(narrowed),
         }

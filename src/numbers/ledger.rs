@@ -29,7 +29,7 @@ use answers::{Answers, without_comparisons};
 use bindings::{BINDINGS, Bindings};
 use compare::{Asked, Compared, Own, Stated, compare};
 use comparison::{COMPARISON, Comparison};
-pub use entry::{Entry, Interval, Status, StatedCause};
+pub use entry::{Entry, Interval, StatedCause, Status};
 use published::{PublishedNumber, PublishedTable};
 
 /// Where the numbers that the paper states in prose lie.
@@ -134,7 +134,7 @@ impl Books {
             })
             .collect();
         queries.extend(asked.iter().flat_map(tables::AskedTable::queries));
-        let drawn = |tables: Vec<Table>| {
+        let drawn = |tables: Vec<Table>| -> Vec<Table> {
             let none = BTreeMap::new();
             tables.into_iter().map(|table| with_tests(table, &none)).collect()
         };

@@ -185,7 +185,9 @@ fn needs_nova(out: &mut String, ledger: &[Entry]) {
     if paths.is_empty() {
         return;
     }
-    out.push_str("## What needs the cluster's data\n\n| data | entries | such as |\n|---|---|---|\n");
+    out.push_str(
+        "## What needs the cluster's data\n\n| data | entries | such as |\n|---|---|---|\n",
+    );
     for (path, entries) in paths {
         let names: Vec<String> = entries.iter().take(3).map(|entry| code(&entry.id)).collect();
         let _ = writeln!(out, "| `{path}` | {} | {} |", entries.len(), names.join(", "));
@@ -219,7 +221,13 @@ mod tests {
     use super::*;
 
     fn entry(id: &str, status: Status, apart: &str) -> Entry {
-        Entry { id: id.into(), section: "sec 1".into(), status, apart: apart.into(), ..Entry::default() }
+        Entry {
+            id: id.into(),
+            section: "sec 1".into(),
+            status,
+            apart: apart.into(),
+            ..Entry::default()
+        }
     }
 
     #[test]
@@ -258,6 +266,9 @@ mod tests {
         let ledger = [with("a", Status::Differs), with("b", Status::Consistent)];
         let mut page = String::new();
         chance(&mut page, &ledger);
-        assert!(page.starts_with("Of 2 numbers that were held against draws 1 differ; 1 would"), "{page}");
+        assert!(
+            page.starts_with("Of 2 numbers that were held against draws 1 differ; 1 would"),
+            "{page}"
+        );
     }
 }

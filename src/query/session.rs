@@ -1,5 +1,6 @@
 //! Statements over tables: frames and views are made once, for one statement or a thousand.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -101,8 +102,7 @@ impl Frames<'_> {
         work: impl FnOnce(&mut Session<'_>) -> T + Send,
     ) -> Result<T, QueryError> {
         std::thread::scope(|scope| {
-            let thread =
-                std::thread::Builder::new().name(crate::directory::PARQUET_THREAD.into());
+            let thread = std::thread::Builder::new().name(crate::directory::PARQUET_THREAD.into());
             let worker = thread
                 .spawn_scoped(scope, || {
                     ALLOW_RAYON_THREADS.set(false);
@@ -123,9 +123,8 @@ impl Frames<'_> {
             context.register(name, frame.clone().lazy());
         }
         let database = self.database;
-        let is_of_these = |name: &str| {
-            database.table_of(name).is_ok_and(|table| tables.contains_key(&table))
-        };
+        let is_of_these =
+            |name: &str| database.table_of(name).is_ok_and(|table| tables.contains_key(&table));
         for view in database.views.iter().filter(|view| is_of_these(&view.name)) {
             let frame = context.execute(&view.query).and_then(|lazy| lazy.collect());
             let frame = frame.map_err(|error| {
@@ -197,12 +196,15 @@ impl Session<'_> {
         Ok(frame::to_table(&self.collect(&prepared.sql, &statement.names)?))
     }
 
-    fn prepare(&mut self, statement: &Statement) -> Result<Prepared, QueryError> {
+    fn prepare<'s>(&mut self, statement: &'s Statement) -> Result<Cow<'s, Prepared>, QueryError> {
+        if let Some(fixed) = &statement.fixed {
+            return Ok(Cow::Borrowed(fixed));
+        }
         let mut value = |sql: &str| {
             let frame = self.collect(sql, &statement.names).map_err(|error| error.0)?;
             frame::value(&frame)
         };
-        statement.prepare(&mut value).map_err(QueryError)
+        statement.prepare(&mut value).map(Cow::Owned).map_err(QueryError)
     }
 
     /// polars panics on some statements, which must cost their answer only.

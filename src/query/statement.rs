@@ -21,10 +21,12 @@ pub struct Statement {
     /// The tables and views it names; not those it defines itself (`with`).
     pub names: BTreeSet<String>,
     query: Box<Query>,
+    /// As it is to be asked, where no select in it stands for a value.
+    pub(super) fixed: Option<Prepared>,
 }
 
 /// A table in one `from`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Part {
     /// The table or view.
     pub name: String,
@@ -33,7 +35,7 @@ pub struct Part {
 }
 
 /// A statement put right, and what it takes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Prepared {
     /// The statement.
     pub sql: String,
@@ -67,7 +69,9 @@ impl Statement {
             return Err(message);
         }
         let names = found.parts("").into_iter().map(|part| part.name).collect();
-        Ok(Self { names, query })
+        let mut statement = Self { names, query, fixed: None };
+        statement.fixed = statement.prepare(|_| Err(String::new())).ok();
+        Ok(statement)
     }
 
     /// The statement as the engine is to be asked it. `value` answers a select that stands

@@ -72,7 +72,10 @@ fn each_number_has_the_status_that_its_comparison_gives() {
     }
     assert!(page.find("## Differs (1)") < page.find("## Reproduced (2)"), "{page}");
     let front = fs::read_to_string(project.path("paper/NUMBERS.md")).unwrap();
-    assert!(front.contains("| [sec 2](numbers/sec-2.md) | 13 | 1 | 0 | 0 | 0 | 2 | 1 | 9 |"), "{front}");
+    assert!(
+        front.contains("| [sec 2](numbers/sec-2.md) | 13 | 1 | 0 | 0 | 0 | 2 | 1 | 9 |"),
+        "{front}"
+    );
     assert!(front.lines().count() < 80, "one page: {front}");
     let macros = fs::read_to_string(project.path("paper/numbers.tex")).unwrap();
     assert!(macros.contains("\\trapcheck@set{trapped}{3 of 3}{3 of 3}"), "{macros}");
@@ -105,7 +108,10 @@ fn bindings_that_lead_nowhere_are_named_and_exit_with_1() {
         (("select ours", "select published"), "mean-turns: no column published in model_values"),
         (("from model_values", "from published"), "mean-turns: no table published"),
         (("select ours from", "select"), "mean-turns: "),
-        (("select value from", "select file, value from"), "horizon: ours is protocols/paper, no number"),
+        (
+            ("select value from", "select file, value from"),
+            "horizon: ours is protocols/paper, no number",
+        ),
         (("select ours", "select id, ours"), "mean-turns: ours is A001, no number"),
         (("select ours", "select ours, ours"), "mean-turns: published are 1 values, ours are 2"),
     ] {
@@ -220,7 +226,8 @@ fn a_cell_and_a_registration_of_ones_own_change_no_table_no_figure_and_no_number
     });
     // Another rule for a cell of the paper: two that fit would stop an analysis that reads both.
     copy("configs/registrations/vllm-cpu.yaml", "configs/registrations/mine.yaml", &|text| {
-        text.replace("name: vllm-cpu\n", "name: mine\n").replace("slope_factor: 0.5", "slope_factor: 0.4")
+        text.replace("name: vllm-cpu\n", "name: mine\n")
+            .replace("slope_factor: 0.5", "slope_factor: 0.4")
     });
     for command in [&["derive", "--no-cache"][..], &["figures"], &["numbers"]] {
         let output = project.trapcheck(command).output().unwrap();

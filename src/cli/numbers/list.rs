@@ -77,9 +77,8 @@ fn table(rows: Vec<&Entry>) -> Table {
         Heading("direction", "", "Which way ours differs")
             .new(|entry| Cell::text(&entry.direction)),
         Heading("basis", "", "What ours rests on").new(|entry| Cell::text(&entry.basis)),
-        Heading("cause", "", "What makes it differ").new(|entry| {
-            Cell::text(entry.cause.as_ref().map_or("", |cause| cause.kind.word()))
-        }),
+        Heading("cause", "", "What makes it differ")
+            .new(|entry| Cell::text(entry.cause.as_ref().map_or("", |cause| cause.kind.word()))),
         Heading("remark", "", "Why it is not computed, or what else is to be known")
             .new(|entry| Cell::text(&entry.because)),
     ];
@@ -113,8 +112,10 @@ struct Chosen {
 impl Filter {
     fn check(&self, ledger: &[Entry]) -> anyhow::Result<Chosen> {
         let plain = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
-        let mut chosen =
-            Chosen { grep: self.grep.as_ref().map(|text| text.to_lowercase()), ..Chosen::default() };
+        let mut chosen = Chosen {
+            grep: self.grep.as_ref().map(|text| text.to_lowercase()),
+            ..Chosen::default()
+        };
         if let Some(asked) = &self.status {
             let found = Status::ALL.into_iter().find(|s| s.words() == plain(asked));
             let known = Status::ALL.map(Status::words);

@@ -117,5 +117,7 @@ fn in_words(interval: &Interval) -> String {
     let Interval { what, published, low, high, median, rank, width, outside } = interval;
     let width = if width.is_empty() { String::new() } else { format!(", width {width} of it") };
     let outside = if outside.is_empty() { "inside" } else { outside };
-    format!("{what}: {published} against {low} to {high} (median {median}, {rank} draws below{width}): {outside}")
+    format!(
+        "{what}: {published} against {low} to {high} (median {median}, {rank} draws below{width}): {outside}"
+    )
 }

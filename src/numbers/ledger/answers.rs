@@ -157,7 +157,10 @@ fn ours(
     let of = &of;
     let parts: Result<Vec<Vec<Answered>>, QueryError> = std::thread::scope(|scope| {
         let parts: Vec<_> = statements.chunks(part).map(|p| scope.spawn(move || of(p))).collect();
-        parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(QueryError::failed()))).collect()
+        parts
+            .into_iter()
+            .map(|part| part.join().unwrap_or_else(|_| Err(QueryError::failed())))
+            .collect()
     });
     Ok(parts?.into_iter().flatten().collect())
 }
@@ -333,7 +336,9 @@ mod tests {
 
     #[test]
     fn what_is_no_select_or_names_no_table_says_so() {
-        for (sql, says) in [("drop table runs", "expected a select"), ("select x from run", "did you mean runs?")] {
+        for (sql, says) in
+            [("drop table runs", "expected a select"), ("select x from run", "did you mean runs?")]
+        {
             let answers = answered(sql);
             let said = answers.get(sql).unwrap().ours.clone().unwrap_err();
             assert!(said.contains(says), "{said}");

@@ -276,9 +276,8 @@ impl Block {
         if !table.rows.iter().any(|row| block.holds(row)) {
             return Err(format!("rows: no row of the table fits the block of {:?}", block.keys));
         }
-        let loose = |(_, binding): &(&String, &Binding)| {
-            block.query.is_none() && !binding.answers()
-        };
+        let loose =
+            |(_, binding): &(&String, &Binding)| block.query.is_none() && !binding.answers();
         match block.fields.iter().find(loose) {
             Some((field, _)) => Err(format!("{field}: no query answers it")),
             None => Ok(block),
@@ -351,7 +350,11 @@ mod tests {
 
     fn row() -> Vec<(String, Value)> {
         let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
-        vec![("cell".into(), value("it's")), ("rate".into(), value("1.35")), ("hit".into(), value("0.2"))]
+        vec![
+            ("cell".into(), value("it's")),
+            ("rate".into(), value("1.35")),
+            ("hit".into(), value("0.2")),
+        ]
     }
 
     fn filled_with(query: &str) -> Result<String, String> {
@@ -373,9 +376,7 @@ mod tests {
 
     #[test]
     fn a_binding_says_one_thing_and_why() {
-        let says = |text: &str| {
-            Binding::parse(&serde_yaml::from_str(text).unwrap()).unwrap_err()
-        };
+        let says = |text: &str| Binding::parse(&serde_yaml::from_str(text).unwrap()).unwrap_err();
         assert!(says("{query: select 1, not_computed: x}").contains("expected one of"));
         assert!(says("{needs_nova: results/nova/}").contains("because is missing"));
         assert!(says("{query: select 1, cause: chance}").contains("because is missing"));
@@ -385,7 +386,8 @@ mod tests {
 
     #[test]
     fn a_section_has_the_papers_name_and_its_page_the_files() {
-        for (file, name) in [("sec-4", "sec 4"), ("app-e-3", "App. E.3"), ("abstract", "abstract")] {
+        for (file, name) in [("sec-4", "sec 4"), ("app-e-3", "App. E.3"), ("abstract", "abstract")]
+        {
             let path = Path::new("analysis/numbers").join(format!("{file}.yaml"));
             assert_eq!(section(&path), name);
             assert_eq!(stem(name), file);

@@ -169,10 +169,8 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
         (None, None) => "none".into(),
         (None, Some(_)) => String::new(),
     };
-    let agrees = matches!(
-        compared.status,
-        Status::Reproduced | Status::Consistent | Status::Uninformative
-    );
+    let agrees =
+        matches!(compared.status, Status::Reproduced | Status::Consistent | Status::Uninformative);
     if let (true, Some(why)) = (agrees, &asked.binding.by_construction) {
         compared.status = Status::ByConstruction;
         compared.because.clone_from(why);
@@ -348,8 +346,7 @@ fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
         };
     }
     let bound = asked.binding.bound;
-    let stated =
-        predictive::Stated { values: &values, rounding: &rounding, shape, bound, wide };
+    let stated = predictive::Stated { values: &values, rounding: &rounding, shape, bound, wide };
     of_judged(asked, &predictive::judge(&stated, &draws), draws.len())
 }
 

@@ -189,7 +189,8 @@ impl Entry {
         self.by_chance = chance(compared.by_chance);
         self.because.clone_from(&compared.because);
         let Some(uses) = uses else { return };
-        self.basis = basis(uses, binding).iter().map(|b| b.words()).collect::<Vec<_>>().join(" and ");
+        self.basis =
+            basis(uses, binding).iter().map(|b| b.words()).collect::<Vec<_>>().join(" and ");
         self.cause = cause(compared, binding);
         let read = uses.read.iter().filter(|read| read.table != SETTINGS);
         self.read = read.map(|read| (read.table.clone(), read.rows.len(), read.of)).collect();

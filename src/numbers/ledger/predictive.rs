@@ -246,8 +246,7 @@ pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Ju
 /// does not.
 fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
     let keeps = |draw: &&&Vec<f64>| {
-        let keeps =
-            |(own, (value, half)): (&f64, (&f64, &f64))| side.holds(*own, *value, *half);
+        let keeps = |(own, (value, half)): (&f64, (&f64, &f64))| side.holds(*own, *value, *half);
         draw.iter().zip(stated.values.iter().zip(stated.rounding)).all(keeps)
     };
     let (n, holds_in) = (draws.len(), draws.iter().filter(keeps).count());

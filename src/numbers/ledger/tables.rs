@@ -74,11 +74,11 @@ impl<'a> AskedTable<'a> {
         let (section, blocks) = bound.unwrap_or((place, &[]));
         let keys = blocks.first().map_or(&[][..], |block| &block.keys[..]);
         let row = |(i, published): (usize, &'a Vec<(String, Value)>)| {
-            let blocks: Vec<&Block> = blocks.iter().filter(|block| block.holds(published)).collect();
+            let blocks: Vec<&Block> =
+                blocks.iter().filter(|block| block.holds(published)).collect();
             let keys = blocks.first().map_or(keys, |block| &block.keys[..]);
-            let is_asked = |(name, value): &&(String, Value)| {
-                !keys.contains(name) && !value.is_null()
-            };
+            let is_asked =
+                |(name, value): &&(String, Value)| !keys.contains(name) && !value.is_null();
             let field = |(name, value): &'a (String, Value)| {
                 AskedField::of(name, value, keys, published, &blocks)
             };
@@ -132,7 +132,8 @@ impl<'a> AskedTable<'a> {
     fn strange_columns(&self, answers: &Answers) -> BTreeSet<String> {
         let fields = || self.table.rows.iter().flatten().map(|(name, _)| name.as_str());
         let blocks = self.rows.iter().flat_map(|row| &row.blocks);
-        let answers = blocks.filter_map(|block| answers.get(block.query.as_ref()?)?.ours.as_ref().ok());
+        let answers =
+            blocks.filter_map(|block| answers.get(block.query.as_ref()?)?.ours.as_ref().ok());
         let columns = answers.flat_map(|answer| &answer.columns);
         let is_strange = |name: &str| !fields().any(|field| column_form(name, field).is_some());
         let strange = columns.filter(|column| is_strange(&column.name));
@@ -178,8 +179,7 @@ impl<'a> AskedTable<'a> {
             f.compared.intervals.iter().map(with_field).collect()
         };
         let agrees_by_chance: f64 = fields.iter().map(|f| 1.0 - f.compared.by_chance).product();
-        let causes: Option<Vec<_>> =
-            off.iter().map(|f| cause(&f.compared, f.binding?)).collect();
+        let causes: Option<Vec<_>> = off.iter().map(|f| cause(&f.compared, f.binding?)).collect();
         let farthest = off.iter().max_by(|a, b| a.compared.apart.total_cmp(&b.compared.apart));
         let directions: BTreeSet<&str> =
             off.iter().map(|f| f.compared.direction.as_str()).collect();
@@ -205,8 +205,7 @@ impl<'a> AskedTable<'a> {
                 _ => String::new(),
             },
             gap: gaps.join("; "),
-            apart: farthest
-                .map_or_else(String::new, |f| crate::digits::fixed(f.compared.apart, 3)),
+            apart: farthest.map_or_else(String::new, |f| crate::digits::fixed(f.compared.apart, 3)),
             intervals: fields.iter().flat_map(named).collect(),
             by_chance: chance(1.0 - agrees_by_chance),
             cause: causes.and_then(|causes| causes.into_iter().next()),
@@ -275,9 +274,8 @@ impl AskedRow<'_> {
             return field.unanswered(compared, how);
         };
         // What is said of every other field is not said of one that is answered.
-        let is_answered = |binding: &&Binding| {
-            binding.needs_nova.is_none() && binding.not_computed.is_none()
-        };
+        let is_answered =
+            |binding: &&Binding| binding.needs_nova.is_none() && binding.not_computed.is_none();
         let binding = field.binding.filter(is_answered);
         let form = form.unwrap_or(Form::List);
         let asked = Asked {

@@ -51,7 +51,8 @@ fn a_narrow_interval_around_the_value_is_consistent() {
 #[test]
 fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
     let draws = vec![Some(vec![0.0]); 40];
-    let stated = Stated { values: &[0.0], rounding: &[0.0], shape: Shape::One, bound: None, wide: 0.8 };
+    let stated =
+        Stated { values: &[0.0], rounding: &[0.0], shape: Shape::One, bound: None, wide: 0.8 };
     let judged = judge(&stated, &draws);
     assert_eq!((judged.standing, judged.against[0].rank), (Standing::Consistent, 20.0));
     let stated = Stated { values: &[1.0], ..stated };
@@ -62,7 +63,8 @@ fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
 fn too_few_draws_with_the_statistic_say_nothing() {
     let mut draws = forty();
     draws[0] = None;
-    let stated = Stated { values: &[99.0], rounding: &[0.5], shape: Shape::One, bound: None, wide: 0.8 };
+    let stated =
+        Stated { values: &[99.0], rounding: &[0.5], shape: Shape::One, bound: None, wide: 0.8 };
     assert_eq!(judge(&stated, &draws).standing, Standing::Differs);
     draws[1] = Some(vec![f64::NAN]);
     let judged = judge(&stated, &draws);
@@ -71,7 +73,8 @@ fn too_few_draws_with_the_statistic_say_nothing() {
 
 #[test]
 fn k_of_n_is_a_count_where_all_have_as_many_and_else_a_share() {
-    let stated = Stated { values: &[3.0, 3.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
+    let stated =
+        Stated { values: &[3.0, 3.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
     let of =
         |k: &dyn Fn(u32) -> [f64; 2]| -> Vec<_> { (0..40).map(|i| Some(k(i).to_vec())).collect() };
     let all = judge(&stated, &of(&|_| [3.0, 3.0]));
@@ -89,7 +92,8 @@ fn the_ends_of_a_range_are_held_jointly_and_so_is_their_distance() {
     let draws: Vec<_> =
         (0..40).map(|i| Some(vec![100.0 + f64::from(i), 110.0 + f64::from(i)])).collect();
     let judged = |values: &[f64]| {
-        let stated = Stated { values, rounding: &[0.5, 0.5], shape: Shape::Ends, bound: None, wide: 0.8 };
+        let stated =
+            Stated { values, rounding: &[0.5, 0.5], shape: Shape::Ends, bound: None, wide: 0.8 };
         judge(&stated, &draws)
     };
     assert_eq!(judged(&[120.0, 130.0]).standing, Standing::Consistent);
@@ -108,7 +112,8 @@ fn seeds_have_no_order() {
         .map(|i| Some(vec![100.0 + f64::from(i % 7), 120.0, 110.0 - f64::from(i % 3)]))
         .collect();
     let judged = |values: &[f64]| {
-        let stated = Stated { values, rounding: &[0.5; 3], shape: Shape::Seeds, bound: None, wide: 0.8 };
+        let stated =
+            Stated { values, rounding: &[0.5; 3], shape: Shape::Seeds, bound: None, wide: 0.8 };
         judge(&stated, &draws)
     };
     assert_eq!(judged(&[120.0, 102.0, 109.0]), judged(&[102.0, 109.0, 120.0]));
@@ -119,8 +124,13 @@ fn seeds_have_no_order() {
 fn a_bound_is_judged_by_how_many_draws_keep_to_it() {
     let judged = |value: f64, side| {
         let values = [value];
-        let stated =
-            Stated { values: &values, rounding: &[0.0], shape: Shape::One, bound: Some(side), wide: 0.8 };
+        let stated = Stated {
+            values: &values,
+            rounding: &[0.0],
+            shape: Shape::One,
+            bound: Some(side),
+            wide: 0.8,
+        };
         let judged = judge(&stated, &forty());
         (judged.standing, judged.holds_in)
     };
@@ -142,7 +152,8 @@ fn a_strict_bound_has_no_slack_and_another_one_that_of_its_rounding() {
 
 #[test]
 fn an_outcome_in_words_differs_where_hardly_a_draw_has_one_as_rare() {
-    let draws = |of: &dyn Fn(u32) -> &'static str| -> Vec<_> { (0..40).map(|i| Some(of(i))).collect() };
+    let draws =
+        |of: &dyn Fn(u32) -> &'static str| -> Vec<_> { (0..40).map(|i| Some(of(i))).collect() };
     let judged = |stated, draws: &[_]| outcome(&Some(stated), draws, 0.8).standing;
     let mostly = draws(&|i| if i < 35 { "PASS" } else { "FAIL" });
     assert_eq!(judged("PASS", &mostly), Standing::Consistent);

@@ -8,11 +8,11 @@ use serde_yaml::Value;
 use crate::run::SourceFile;
 use crate::table::{Cell, Column, Row, Table};
 
+use super::super::Status;
 use super::super::answers::Basis;
 use super::super::compare::Compared;
 use super::super::comparison::Comparison;
 use super::super::published::{Form, PublishedTable, numeric, shown};
-use super::super::Status;
 use super::Field;
 
 /// A table with more fields than this is set one field per line, as is one that would be
@@ -156,13 +156,15 @@ fn side_by_side(
         let of = |pick: &dyn Fn(&Field<'_>) -> Cell| -> Vec<Cell> {
             names
                 .iter()
-                .map(|name| fields.iter().find(|f| f.name == name.as_str()).map_or(Cell::Empty, pick))
+                .map(|name| {
+                    fields.iter().find(|f| f.name == name.as_str()).map_or(Cell::Empty, pick)
+                })
                 .collect()
         };
-        let compared: Vec<&Field<'_>> = fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
-        let (differ, agree): (Vec<&Field<'_>>, Vec<&Field<'_>>) = compared
-            .iter()
-            .partition(|f| f.compared.status == Status::Differs);
+        let compared: Vec<&Field<'_>> =
+            fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
+        let (differ, agree): (Vec<&Field<'_>>, Vec<&Field<'_>>) =
+            compared.iter().partition(|f| f.compared.status == Status::Differs);
         let differ: Vec<&str> = differ.iter().map(|f| f.name).collect();
         let stand = vec![
             Cell::Count(compared.len() as u64),
