@@ -24,7 +24,7 @@ pub struct Reads {
 
 /// A store for each part of the configuration that analyses read.
 #[derive(Debug)]
-pub struct Stores<'a>(BTreeMap<Option<&'a Path>, Store<'a>>);
+pub struct Stores<'a>(BTreeMap<Option<PathBuf>, Store<'a>>);
 
 impl Reads {
     /// The part of a configuration that a file names.
@@ -70,14 +70,14 @@ impl<'a> Stores<'a> {
         kept: Option<&Path>,
     ) -> Self {
         let store = |(path, configs): (Option<&'a PathBuf>, &'a Configs)| {
-            (path.map(PathBuf::as_path), Store::new(configs).kept_in(kept))
+            (path.cloned(), Store::new(configs).kept_in(kept))
         };
         Self(configs.into_iter().map(store).collect())
     }
 
     /// The store of an analysis.
     pub fn of(&self, analysis: &Analysis) -> Option<&Store<'a>> {
-        self.0.get(&analysis.reads.as_deref())
+        self.0.get(&analysis.reads)
     }
 
     /// What was taken from kept files so far, and what was refused.
