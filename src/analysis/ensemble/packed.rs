@@ -121,6 +121,7 @@ impl Unpacked {
         for (i, line) in text.get(at..).unwrap_or_default().split_inclusive('\n').enumerate() {
             let wrong = |what: String| format!("line {}: {what}", i + 2);
             let draw: usize = line
+                .trim_end_matches('\n')
                 .split('\t')
                 .next()
                 .and_then(|draw| draw.parse().ok())
