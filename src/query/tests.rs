@@ -101,11 +101,11 @@ fn a_select_may_stand_for_a_value() {
 
 #[test]
 fn what_a_statement_defines_may_hold_values_and_give_some() {
-    let share = "with most as (select turns / (select max(turns) from runs) as x from slow), \
-         half as (select x / (select max(x) from most) as y from most) \
-         select (select min(y) from half) as y";
-    assert_eq!(answer(share), "0.6\n");
-    assert_eq!(rests_on(share), [("runs".to_owned(), vec![0, 1, 2, 3])]);
+    let span = "with scaled as (select turns * (select max(turns) from runs) as x from slow), \
+         above as (select x - (select min(x) from scaled) as y from scaled) \
+         select (select max(y) from above) as y";
+    assert_eq!(answer(span), "12\n");
+    assert_eq!(rests_on(span), [("runs".to_owned(), vec![0, 1, 2, 3])]);
 }
 
 #[test]
