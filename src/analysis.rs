@@ -14,6 +14,7 @@ pub(crate) mod fill;
 pub mod output_files;
 pub(crate) mod output_names;
 pub mod project;
+pub mod reads;
 mod simulated;
 pub(crate) mod sources;
 pub mod spec;

@@ -1,7 +1,7 @@
 //! The manifest: every derived value and figure, tied to the files it came from.
 //!
-//! `numbers.json` is for machines, `NUMBERS.md` says the same for people. Both
-//! are a pure function of the results, so that verifying is making them again
+//! `numbers.json` is for machines, `NUMBERS.md` and a page per section say the same for
+//! people. All are a pure function of the results, so that verifying is making them again
 //! and comparing.
 
 pub mod ledger;
@@ -10,7 +10,7 @@ pub mod tex;
 pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,14 +28,19 @@ use ledger::{Books, Entry, Ledger};
 pub const JSON_PATH: &str = "paper/numbers.json";
 /// The same for people.
 pub const MARKDOWN_PATH: &str = "paper/NUMBERS.md";
+/// Where the pages of the sections lie.
+pub const PAGES: &str = "paper/numbers";
 /// The published numbers and ours as LaTeX macros.
 pub const TEX_PATH: &str = "paper/numbers.tex";
 
+/// The format of the manifest.
+pub const FORMAT: u64 = 3;
+
 /// The manifest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Format of this file, 2.
+    /// Format of this file, 3.
     pub format: u64,
     /// What was analysed.
     pub analyses: Vec<AnalysisEntry>,
@@ -178,7 +183,7 @@ impl Manifest {
             }
         }
         let mut manifest = Self {
-            format: 2,
+            format: FORMAT,
             analyses: made.iter().map(analysis_entry).collect(),
             tables,
             outputs,
@@ -196,6 +201,23 @@ impl Manifest {
         }
         manifest.sources = sources;
         manifest
+    }
+
+    /// What one analysis has made of this: the ledger is of none.
+    pub fn of_analysis(mut self, name: &str) -> Self {
+        self.analyses.retain(|analysis| analysis.name == name);
+        self.tables.retain(|table| table.analysis == name);
+        self.outputs.retain(|output| output.analysis == name);
+        self.ledger.clear();
+        self.ledger_files.clear();
+        let rows = self.tables.iter().flat_map(|table| &table.rows);
+        let used: BTreeSet<usize> = rows
+            .flat_map(|row| row.sources.iter().copied())
+            .chain(self.outputs.iter().flat_map(|output| output.sources.iter().copied()))
+            .collect();
+        let sources = std::mem::take(&mut self.sources).into_iter().enumerate();
+        self.sources = sources.filter(|(i, _)| used.contains(i)).map(|(_, file)| file).collect();
+        self
     }
 
     /// As it is written: one row of anything per line, so that a change is one line.
@@ -251,16 +273,14 @@ impl LedgerMade {
     /// Published values or bindings that cannot be used; a file that cannot be read.
     pub fn of(made: &[Made]) -> Result<Self, ConfigError> {
         let books = Books::load()?;
-        let ledger = books.ledger(
-            made.iter().flat_map(|m| m.tables.iter().cloned()),
-            made.iter().flat_map(|m| m.evaluated.names.clone()).collect(),
-        );
+        let names = made.iter().flat_map(|m| m.evaluated.names.clone()).collect();
+        let ledger = books.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()), &names)?;
         let derived: BTreeMap<PathBuf, String> = made
             .iter()
             .flat_map(|m| m.tables.iter().flat_map(table_files))
             .map(|file| (file.path, sha256_hex(&file.bytes)))
             .collect();
-        let mut named: BTreeSet<PathBuf> = Books::FILES.iter().map(PathBuf::from).collect();
+        let mut named = books.files();
         named.extend(ledger.entries.iter().flat_map(|e| e.computed_from.iter().cloned()));
         let entry = |path: PathBuf| match derived.get(&path) {
             Some(sha256) => Ok(SourceEntry { path, sha256: sha256.clone() }),
@@ -274,6 +294,20 @@ impl LedgerMade {
     pub fn outputs(&self) -> Vec<OutputFile> {
         self.ledger.files()
     }
+}
+
+/// The pages that people read of a manifest, and the macros: path and text.
+pub fn pages(manifest: &Manifest) -> Vec<(PathBuf, String)> {
+    let mut pages = vec![(PathBuf::from(MARKDOWN_PATH), markdown::render(manifest))];
+    if !manifest.ledger.is_empty() {
+        pages.push((TEX_PATH.into(), tex::render(&manifest.ledger)));
+        pages.extend(
+            markdown::section::pages(&manifest.ledger)
+                .into_iter()
+                .map(|(stem, text)| (Path::new(PAGES).join(format!("{stem}.md")), text)),
+        );
+    }
+    pages
 }
 
 fn line(value: &impl Serialize) -> serde_json::Result<String> {

@@ -30,8 +30,7 @@ pub struct PublishedNumber {
     /// Where it came from.
     pub kind: Kind,
     /// Digits after the point, as printed.
-    #[serde(default)]
-    pub decimals: Option<usize>,
+    pub decimals: Decimals,
     /// The cell it is about.
     #[serde(default)]
     pub cell: Option<String>,
@@ -41,6 +40,16 @@ pub struct PublishedNumber {
     /// What else is to be known.
     #[serde(default)]
     pub note: Option<String>,
+}
+
+/// Digits after the point that a number's values are printed with.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Decimals {
+    /// All of them with as many.
+    Alike(usize),
+    /// One after another.
+    Each(Vec<usize>),
 }
 
 /// How a number's values belong together.
@@ -119,8 +128,15 @@ impl PublishedNumber {
         if values.len() != stated || values.is_empty() {
             return Err("value: expected numbers".into());
         }
-        if self.decimals.is_some_and(|digits| digits > 12) {
-            return Err("decimals: expected at most 12".into());
+        let digits = match &self.decimals {
+            Decimals::Alike(digits) => std::slice::from_ref(digits),
+            Decimals::Each(digits) => digits.as_slice(),
+        };
+        if digits.iter().any(|digits| *digits > MOST_DECIMALS) {
+            return Err(format!("decimals: expected at most {MOST_DECIMALS}"));
+        }
+        if digits.len() != 1 && digits.len() != values.len() {
+            return Err("decimals: expected one for all values, or one for each".into());
         }
         match (self.form, values.as_slice()) {
             (Form::Scalar, [_]) | (Form::List, _) => Ok(()),
@@ -132,16 +148,17 @@ impl PublishedNumber {
         }
     }
 
-    /// Digits after the point that it is printed with; six significant ones where the file
-    /// does not say.
-    pub fn digits(&self) -> usize {
-        self.decimals.unwrap_or_else(|| {
-            let least = self.values().into_iter().map(f64::abs).filter(|x| *x > 0.0);
-            let least = least.min_by(f64::total_cmp).unwrap_or(1.0);
-            (1.0 - libm::log10(least)).ceil().clamp(0.0, 8.0) as usize
-        })
+    /// Digits after the point that its i-th value is printed with.
+    pub fn digits(&self, i: usize) -> usize {
+        match &self.decimals {
+            Decimals::Alike(digits) => *digits,
+            Decimals::Each(digits) => digits.get(i).or(digits.last()).copied().unwrap_or(0),
+        }
     }
 }
+
+/// A probability of the paper has 54.
+const MOST_DECIMALS: usize = 60;
 
 /// What the paper says of its models, one value. `A` says how it is computed.
 #[derive(Debug, Clone)]
@@ -199,7 +216,7 @@ impl<A> ModelRow<A> {
                 })?;
                 let value = number.values().get(self.nth).copied();
                 let value = value.ok_or_else(|| format!("{id} has no value {}", self.nth))?;
-                (value, number.decimals.and_then(|digits| i32::try_from(digits).ok()))
+                (value, i32::try_from(number.digits(self.nth)).ok())
             }
             (None, Some(value)) => (value, None),
             _ => return Err("expected either a number's id or a value".into()),

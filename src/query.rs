@@ -4,23 +4,23 @@
 //! asking each of its parts for the rows it takes. The same statement gives the same bytes:
 //! where SQL leaves the order of rows open, they are sorted.
 
+pub mod campaign;
 mod frame;
+mod session;
 mod statement;
 pub mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use polars::prelude::{DataFrame, IntoLazy, PolarsError};
-use polars::sql::SQLContext;
-use polars_core::ALLOW_RAYON_THREADS;
+use polars::prelude::PolarsError;
 use serde::Deserialize;
 
 use crate::hash::SourceFile;
-use crate::nearest::unknown;
 use crate::setup::ConfigError;
 use crate::table::{Column, Heading, Table};
-use statement::{Prepared, Statement};
+pub use session::{Frames, Session};
+pub use statement::Statement;
 
 /// Where the named sets of rows are defined, relative to the project's folder.
 pub const VIEWS: &str = "analysis/numbers/views.yaml";
@@ -72,6 +72,13 @@ pub struct Answer {
 #[error("{0}")]
 pub struct QueryError(String);
 
+impl QueryError {
+    /// What is said where polars gave up without a word.
+    pub(crate) fn failed() -> Self {
+        Self("the SQL engine failed on this statement".into())
+    }
+}
+
 impl From<PolarsError> for QueryError {
     fn from(error: PolarsError) -> Self {
         let (PolarsError::ColumnNotFound(message)
@@ -106,7 +113,7 @@ pub fn views(path: &Path) -> Result<Vec<View>, ConfigError> {
 /// # Errors
 /// It is not one `select`.
 pub fn named(sql: &str) -> Result<BTreeSet<String>, QueryError> {
-    Ok(Statement::parse(sql).map_err(QueryError)?.names)
+    Ok(Statement::parse(sql)?.names)
 }
 
 impl Database {
@@ -161,124 +168,10 @@ impl Database {
     /// # Errors
     /// It is none, names what there is not, or cannot be computed.
     pub fn answer(&self, sql: &str) -> Result<Answer, QueryError> {
-        let statement = Statement::parse(sql).map_err(QueryError)?;
-        let known = || self.tables.keys().chain(self.views.iter().map(|view| &view.name));
-        let stranger = statement.names.iter().find(|name| !known().any(|k| k == *name));
-        if let Some(name) = stranger {
-            let list = known().map(String::as_str);
-            return Err(QueryError(unknown("table", name, "the tables and views", list)));
-        }
-        on_a_thread(|| {
-            let frames = self.frames(&statement.names)?;
-            let mut context = self.context(&frames)?;
-            let mut ask = |sql: &str| -> Result<DataFrame, String> {
-                let frame = context.execute(sql).and_then(|lazy| lazy.collect());
-                frame.map_err(|error| self.explain(error, &statement.names).0)
-            };
-            let prepared = statement.prepare(|sql| frame::value(&ask(sql)?)).map_err(QueryError)?;
-            let frame = ask(&prepared.sql).map_err(QueryError)?;
-            Ok(Answer { table: frame::to_table(&frame), read: self.read(&prepared, frames)? })
-        })
+        let statement = Statement::parse(sql)?;
+        self.knows(&statement)?;
+        self.frames([&statement])?.ask(|session| session.answer(&statement))?
     }
-
-    /// The tables that names stand for.
-    fn frames(&self, names: &BTreeSet<String>) -> Result<BTreeMap<String, DataFrame>, QueryError> {
-        let frame = |name: &String| {
-            let name = self.table_of(name)?;
-            let table = self.tables.get(&name).ok_or_else(|| {
-                let known = self.tables.keys().map(String::as_str);
-                QueryError(unknown("table", &name, "the tables", known))
-            })?;
-            let frame = frame::of_table(table)?;
-            Ok((name, frame))
-        };
-        names.iter().map(frame).collect()
-    }
-
-    /// Tables and the views of them, ready for statements.
-    fn context(&self, tables: &BTreeMap<String, DataFrame>) -> Result<SQLContext, QueryError> {
-        let mut context = SQLContext::new();
-        for (name, frame) in tables {
-            context.register(name, frame.clone().lazy());
-        }
-        let is_on_the_way =
-            |view: &&View| self.table_of(&view.name).is_ok_and(|table| tables.contains_key(&table));
-        for view in self.views.iter().filter(is_on_the_way) {
-            let frame = context.execute(&view.query).and_then(|lazy| lazy.collect());
-            let frame = frame.map_err(|error| {
-                let error = self.explain(error, &BTreeSet::from([view.name.clone()]));
-                QueryError(format!("{VIEWS}: {}: {error}", view.name))
-            })?;
-            context.register(&view.name, frame.lazy());
-        }
-        Ok(context)
-    }
-
-    /// The rows that each part of a statement takes from its tables.
-    fn read(
-        &self,
-        prepared: &Prepared,
-        mut tables: BTreeMap<String, DataFrame>,
-    ) -> Result<Vec<Read>, QueryError> {
-        for frame in tables.values_mut() {
-            *frame = frame::with_places(frame)?;
-        }
-        let mut context = self.context(&tables)?;
-        let mut asked = |sql: &str| context.execute(sql).and_then(|lazy| lazy.collect()).ok();
-        let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-        for part in &prepared.parts {
-            // A part that depends on what is around it is not to be asked alone: all rows.
-            let taken =
-                asked(&part.rows).or_else(|| asked(&format!("select {ROW} from {}", part.name)));
-            let taken = taken.as_ref().map(frame::places).unwrap_or_default();
-            rows.entry(self.table_of(&part.name)?).or_default().extend(taken);
-        }
-        let read = |(table, rows): (String, BTreeSet<usize>)| {
-            let of = self.tables.get(&table).map_or(0, |table| table.rows.len());
-            Read { table, rows, of }
-        };
-        Ok(rows.into_iter().map(read).collect())
-    }
-
-    /// An error in the user's words: a column that there is not, with the one that was meant.
-    fn explain(&self, error: PolarsError, names: &BTreeSet<String>) -> QueryError {
-        let text = error.to_string();
-        let is_missing = matches!(error, PolarsError::ColumnNotFound(_))
-            || text.contains("unable to find column")
-            || text.contains("not found");
-        let column = text.split('"').nth(1).or_else(|| text.split('\'').nth(1));
-        let columns: BTreeSet<String> = names
-            .iter()
-            .filter_map(|name| self.tables.get(&self.table_of(name).ok()?))
-            .flat_map(frame::names_of)
-            .collect();
-        match column {
-            Some(column) if is_missing && !columns.contains(column) => {
-                let place: Vec<&str> = names.iter().map(String::as_str).collect();
-                let known = columns.iter().map(String::as_str);
-                QueryError(unknown("column", column, &place.join(", "), known))
-            }
-            _ => error.into(),
-        }
-    }
-}
-
-/// polars panics on some statements, which must cost the answer only. And it adds up in one
-/// piece per thread of its pool: here it is given none, so that sums are the same everywhere.
-fn on_a_thread<T: Send>(
-    work: impl FnOnce() -> Result<T, QueryError> + Send,
-) -> Result<T, QueryError> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name(crate::directory::PARQUET_THREAD.into());
-        let worker = thread
-            .spawn_scoped(scope, || {
-                ALLOW_RAYON_THREADS.set(false);
-                work()
-            })
-            .map_err(|e| QueryError(format!("cannot start a thread: {e}")))?;
-        let failed = |_| Err(QueryError("the SQL engine failed on this statement".into()));
-        worker.join().unwrap_or_else(failed)
-    })
 }
 
 /// What tables there are, or what columns one of them has: for people who look.

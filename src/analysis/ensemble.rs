@@ -27,7 +27,7 @@ use super::statistics::RunStatistics;
 use crate::campaign::{Job, jobs};
 use crate::configs::hashed;
 use crate::run::SourceFile;
-use crate::setup::{Campaign, ConfigError};
+use crate::setup::{Campaign, ConfigError, Configs};
 use crate::sim::directory::to_run;
 use crate::sim::{RunSpec, simulate};
 use crate::table::Table;
@@ -179,11 +179,12 @@ impl<'a> Ensemble<'a> {
     pub fn draw(&self, draw: u64, done: &(dyn Fn() + Sync)) -> Result<Vec<Table>, AnalysisError> {
         let mut tables = Vec::new();
         for member in &self.members {
+            let configs = self.project.configs_for(&member.analysis);
             let measured = member
                 .runs
                 .par_iter()
                 .map(|(dir, job)| {
-                    let measured = self.measured(draw, dir, job);
+                    let measured = self.measured(draw, dir, job, configs);
                     done();
                     measured.map(|statistics| Ok(Arc::new(statistics)))
                 })
@@ -192,13 +193,13 @@ impl<'a> Ensemble<'a> {
                 analysis: member.analysis.clone(),
                 spec: member.file.clone(),
                 registration: None,
-                scoring: score(measured.clone(), &self.project.configs, None),
+                scoring: score(measured.clone(), configs, None),
                 measured,
                 configs: Vec::new(),
                 idle: Vec::new(),
                 names: member.names.clone(),
             };
-            tables.extend(evaluated.tables(&self.project.configs)?);
+            tables.extend(evaluated.tables(configs)?);
         }
         Ok(tables)
     }
@@ -209,6 +210,7 @@ impl<'a> Ensemble<'a> {
         draw: u64,
         dir: &Path,
         job: &Job<'_>,
+        configs: &Configs,
     ) -> Result<RunStatistics, AnalysisError> {
         let wrong = |why: String| AnalysisError::Draw {
             draw,
@@ -219,7 +221,7 @@ impl<'a> Ensemble<'a> {
             .map_err(|error| wrong(error.to_string()))?;
         let mut run = to_run(&simulated, &job.spec, &job.label);
         run.dir = dir.into();
-        RunStatistics::of(run, &self.project.configs, None).map_err(|unreadable| {
+        RunStatistics::of(run, configs, None).map_err(|unreadable| {
             wrong(unreadable.problems.first().map_or_else(String::new, ToString::to_string))
         })
     }

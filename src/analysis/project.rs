@@ -16,6 +16,7 @@ use super::draw::draw;
 use super::error::AnalysisError;
 use super::output_files::{ANALYSES, FigureFiles, NUMBERS, RESULTS, figure_files};
 use super::output_names::OutputNames;
+use super::reads::{Reads, Stores};
 use super::score::{Scoring, score};
 use super::simulated::simulated_runs;
 use super::spec::{Analysis, FigureSpec};
@@ -48,6 +49,8 @@ pub struct Evaluated {
 pub struct Project {
     /// Its configuration.
     pub configs: Configs,
+    /// The parts of it that analyses read, by the file that names them.
+    narrowed: BTreeMap<PathBuf, Configs>,
     /// Where its batches of runs come from.
     pub batches: Batches,
     /// Its analyses with their files, in order of name.
@@ -83,7 +86,6 @@ impl Project {
         let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()
-            .filter(|path| path != Path::new(NUMBERS))
             .map(|path| Analysis::load(&path).map(|analysis| (path, analysis)))
             .collect::<Result<Vec<_>, _>>()?;
         for (path, analysis) in &analyses {
@@ -92,9 +94,28 @@ impl Project {
                 return Err(ConfigError::new(path, message));
             }
         }
+        let mut narrowed = BTreeMap::new();
+        for path in analyses.iter().filter_map(|(_, analysis)| analysis.reads.as_ref()) {
+            if !narrowed.contains_key(path) {
+                narrowed.insert(path.clone(), Reads::narrowed(path, &configs)?);
+            }
+        }
         let output_names = OutputNames::of(&analyses)?;
         let Found { runs, problems } = find_runs_by(&[RESULTS], &configs.layouts);
-        Ok(Self { configs, batches, analyses, output_names, runs, problems })
+        Ok(Self { configs, narrowed, batches, analyses, output_names, runs, problems })
+    }
+
+    /// What an analysis reads of the configuration.
+    pub fn configs_for(&self, analysis: &Analysis) -> &Configs {
+        let named = analysis.reads.as_ref().and_then(|path| self.narrowed.get(path));
+        named.unwrap_or(&self.configs)
+    }
+
+    /// A store for each part of the configuration, keeping statistics in a folder if there is
+    /// one.
+    pub fn stores(&self, kept: Option<&Path>) -> Stores<'_> {
+        let narrowed = self.narrowed.iter().map(|(path, configs)| (Some(path), configs));
+        Stores::new(narrowed.chain([(None, &self.configs)]), kept)
     }
 
     /// The runs that an analysis names, each batch from the first of its places that is
@@ -138,15 +159,16 @@ impl Project {
         done: impl Fn() + Sync,
     ) -> Result<Evaluated, AnalysisError> {
         let registration = pinned(analysis)?;
+        let configs = self.configs_for(analysis);
         let selected = self.select(analysis);
         expect(selected.dirs.len());
         let mut measured = store.runs(&selected.dirs, &done);
         measured.retain(|run| run.as_ref().map_or(true, |run| selected.holds(run)));
         for (campaign, wanted) in &selected.simulated {
             let holds = |job: &Job<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(job));
-            measured.extend(simulated_runs(campaign, &self.configs, store, holds, &expect, &done)?);
+            measured.extend(simulated_runs(campaign, configs, store, holds, &expect, &done)?);
         }
-        let scoring = score(measured.clone(), &self.configs, registration.as_ref());
+        let scoring = score(measured.clone(), configs, registration.as_ref());
         if let Some((run, files)) =
             scoring.runs.iter().find_map(|run| Some((run, run.fitting_rules()?)))
         {
@@ -217,6 +239,7 @@ impl Project {
             paths.push(BATCHES.into());
         }
         paths.extend(registration.map(|r| r.path.clone()));
+        paths.extend(analysis.reads.clone());
         paths.sort();
         paths.dedup();
         paths.iter().map(|path| hashed(path)).collect()

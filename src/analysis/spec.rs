@@ -29,6 +29,9 @@ pub struct Analysis {
     /// The registration that judges its runs, pinned by hash.
     #[serde(default)]
     pub registration: Option<PinnedFile>,
+    /// The file that names the cells and registrations it reads; all there are, without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<PathBuf>,
     /// Run directories, as globs; `*` stays within one folder. None for the theory's
     /// own tables.
     #[serde(default)]

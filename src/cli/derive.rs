@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::analysis::output_files::{OutputFile, table_files};
-use crate::analysis::store::Store;
 
 use super::{project, runs};
 
@@ -43,7 +42,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = project::open()?;
     let cache: Option<&Path> = (!args.no_cache).then_some(&args.cache);
-    let store = Store::new(&project.configs).kept_in(cache);
+    let stores = project.stores(cache);
     // Before anything is written.
     let books = if args.names.is_empty() { project::books(&project)? } else { None };
     let (mut tables, mut names) = (Vec::new(), BTreeMap::new());
@@ -52,8 +51,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if analysis.tables.is_empty() {
             continue;
         }
-        let evaluated = project::evaluate(&project, path, analysis, &store)?;
-        let made = evaluated.tables(&project.configs)?;
+        let evaluated = project::evaluate(&project, path, analysis, &stores)?;
+        let made = evaluated.tables(project.configs_for(analysis))?;
         as_they_were += write_changed(made.iter().flat_map(table_files).collect())?;
         tables.extend(made);
         names.extend(evaluated.names);
@@ -61,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut broken = false;
     if let Some(books) = &books {
-        let ledger = books.ledger(tables, names);
+        let ledger = books.ledger(tables, &names)?;
         for binding in &ledger.broken {
             eprintln!("problem: {binding}");
         }
@@ -72,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let are = if as_they_were == 1 { "file is" } else { "files are" };
         eprintln!("{as_they_were} {are} as before");
     }
-    runs::tell_trust(&store);
+    runs::tell_trust(stores.trust());
     let code = project::code(unreadable);
     Ok(if broken && unreadable == 0 { ExitCode::from(1) } else { code })
 }

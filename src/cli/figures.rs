@@ -100,20 +100,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             specs.iter().map(|(_, _, spec)| *spec).filter(|spec| wanted(spec)).collect();
         return draw_from(from, &args.out, &specs, &project.configs);
     }
-    let store = Store::new(&project.configs).kept_in(Some(Path::new(project::CACHE)));
+    let stores = project.stores(Some(Path::new(project::CACHE)));
     let mut unreadable = project.problems.len();
     for (path, analysis) in &project.analyses {
         let wanted: Vec<_> = analysis.figures.iter().filter(|spec| wanted(spec)).collect();
         if wanted.is_empty() {
             continue;
         }
-        let evaluated = project::evaluate(&project, path, analysis, &store)?;
+        let evaluated = project::evaluate(&project, path, analysis, &stores)?;
         unreadable += evaluated.scoring.unreadable.len();
         for spec in wanted {
-            project::write_all(&evaluated.figure(spec, &project.configs)?.files)?;
+            project::write_all(&evaluated.figure(spec, project.configs_for(analysis))?.files)?;
         }
     }
-    runs::tell_trust(&store);
+    runs::tell_trust(stores.trust());
     Ok(project::code(unreadable))
 }
 

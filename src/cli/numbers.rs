@@ -1,5 +1,6 @@
 //! `trapcheck numbers`: write the manifest, or verify it.
 
+mod list;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -9,25 +10,27 @@ use anyhow::Context;
 use clap::Subcommand;
 
 use crate::analysis::output_files::OutputFile;
+use crate::numbers::Made;
 use crate::numbers::ledger::Books;
-use crate::numbers::{
-    JSON_PATH, LedgerMade, MARKDOWN_PATH, Manifest, TEX_PATH, markdown, tex, verify,
-};
+use crate::numbers::{FORMAT, JSON_PATH, LedgerMade, Manifest, pages, tex, verify};
 
-use super::output::Width;
+use super::output::{Print, Width};
 use super::{output, project};
 
 /// Tie every derived value and figure to its sources, or verify that they still agree
 ///
 /// Without --verify: derives the tables, draws the figures, compares every published number
-/// with ours, and writes paper/NUMBERS.md, paper/numbers.json and paper/numbers.tex. With
-/// it: computes everything again and writes nothing.
+/// with ours, and writes paper/NUMBERS.md, a page per section in paper/numbers/,
+/// paper/numbers.json and paper/numbers.tex. With it: computes everything again and writes
+/// nothing; with the name of an analysis, only what that one makes.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   trapcheck numbers
   trapcheck numbers --verify
+  trapcheck numbers --verify vllm-cpu
+  trapcheck numbers list --status differs --section 'sec 4'
   trapcheck numbers show gap-ratio-median
   trapcheck numbers check-tex paper.tex
 
@@ -37,9 +40,9 @@ leads nowhere; 2 a run could not be read, or bad usage or input"
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Compare instead of writing
-    #[arg(long)]
-    verify: bool,
+    /// Compare instead of writing: everything, or what one analysis makes
+    #[arg(long, value_name = "ANALYSIS", num_args = 0..=1, default_missing_value = "")]
+    verify: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -54,6 +57,19 @@ Exit codes: 0 explained; 2 no such number, or bad usage or input")]
         /// Its id, as in paper/NUMBERS.md
         #[arg(value_name = "ID")]
         id: String,
+    },
+    /// List published numbers and rows of tables by how they stand
+    #[command(after_help = "Examples:
+  trapcheck numbers list --status differs --cause simulator
+  trapcheck numbers list --section app-e --grep release
+  trapcheck numbers list --value 5.8
+
+Exit codes: 0 listed, if only that there is none; 2 bad usage or input")]
+    List {
+        #[command(flatten)]
+        filter: list::Filter,
+        #[command(flatten)]
+        print: Print,
     },
     /// Check that a LaTeX file uses only numbers that there are
     #[command(after_help = "Example:
@@ -75,73 +91,129 @@ Exit codes: 0 every number is known; 1 one is not; 2 bad usage or input")]
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.command {
         Some(Command::Show { id }) => return show::run(id, &read()?),
+        Some(Command::List { filter, print }) => return list::run(filter, &read()?, *print),
         Some(Command::CheckTex { files }) => return check_tex(files, &read()?),
         None => {}
     }
-    let recorded = if args.verify { Some(read()?) } else { None };
+    match args.verify.as_deref() {
+        None => write(),
+        Some("") => verify_all(),
+        Some(name) => verify_one(name),
+    }
+}
+
+/// Everything that is made, the ledger over it, and how many runs could not be read.
+struct Computed {
+    made: Vec<Made>,
+    books: Option<LedgerMade>,
+    manifest: Manifest,
+    json: String,
+    /// Folders that could not be looked at.
+    problems: usize,
+    /// Runs that could not be read.
+    unreadable: usize,
+}
+
+impl Computed {
+    /// Bindings that lead nowhere.
+    fn broken(&self) -> &[String] {
+        self.books.as_ref().map_or(&[][..], |books| &books.ledger.broken)
+    }
+}
+
+/// Computes everything; `None` where the bindings cannot be used, which is said.
+fn compute() -> anyhow::Result<Option<Computed>> {
     let project = project::open()?;
     // Before anything is made or written.
     if let Err(error) = project::books(&project) {
         eprintln!("problem: {error}");
-        return Ok(ExitCode::from(1));
+        return Ok(None);
     }
     let made = project::make_all(&project)?;
     let books = match Books::are_there().then(|| LedgerMade::of(&made)).transpose() {
         Ok(books) => books,
         Err(error) => {
             eprintln!("problem: {error}");
-            return Ok(ExitCode::from(1));
+            return Ok(None);
         }
     };
-    let computed = Manifest::of(&made, books.as_ref());
-    let json = computed.to_json().with_context(|| format!("cannot make {JSON_PATH}"))?;
+    let manifest = Manifest::of(&made, books.as_ref());
+    let json = manifest.to_json().with_context(|| format!("cannot make {JSON_PATH}"))?;
     let not_read = made.iter().map(|m| m.evaluated.scoring.unreadable.len());
-    let unreadable = project.problems.len() + not_read.sum::<usize>();
-    let broken = books.as_ref().map_or(&[][..], |b| &b.ledger.broken);
-    for binding in broken {
+    let (problems, unreadable) = (project.problems.len(), not_read.sum());
+    let computed = Computed { made, books, manifest, json, problems, unreadable };
+    for binding in computed.broken() {
         eprintln!("problem: {binding}");
     }
-    let Some(recorded) = recorded else {
-        let mut files: Vec<OutputFile> = made.iter().flat_map(|m| m.files()).collect();
-        files.extend(books.iter().flat_map(LedgerMade::outputs));
-        let file =
-            |path: &str, text: String| OutputFile { path: path.into(), bytes: text.into_bytes() };
-        files.push(file(JSON_PATH, json));
-        files.push(file(MARKDOWN_PATH, markdown::render(&computed)));
-        if books.is_some() {
-            files.push(file(TEX_PATH, tex::render(&computed.ledger)));
-        }
-        project::write_all(&files)?;
-        if let Some(books) = &books {
-            output::print(&output::grid_of(&books.ledger.summary(), Width::Page))?;
-        }
-        let code = project::code(unreadable);
-        return Ok(if broken.is_empty() { code } else { ExitCode::from(1) });
-    };
-    let mut differences = verify::differences(&recorded, &computed, Path::new("."));
-    for (path, expected) in
-        [(MARKDOWN_PATH, markdown::render(&recorded)), (TEX_PATH, tex::render(&recorded.ledger))]
-    {
-        let there = crate::reading::text(path).unwrap_or_default();
-        let needed = path != TEX_PATH || !recorded.ledger.is_empty();
-        if needed && there != expected {
+    Ok(Some(computed))
+}
+
+fn write() -> anyhow::Result<ExitCode> {
+    let Some(computed) = compute()? else { return Ok(ExitCode::from(1)) };
+    let mut files: Vec<OutputFile> = computed.made.iter().flat_map(|m| m.files()).collect();
+    files.extend(computed.books.iter().flat_map(LedgerMade::outputs));
+    let texts = pages(&computed.manifest).into_iter();
+    for (path, text) in texts.chain([(JSON_PATH.into(), computed.json.clone())]) {
+        files.push(OutputFile { path, bytes: text.into_bytes() });
+    }
+    project::write_all(&files)?;
+    if let Some(books) = &computed.books {
+        output::print(&output::grid_of(&books.ledger.summary(), Width::Page))?;
+    }
+    let code = project::code(computed.problems + computed.unreadable);
+    Ok(if computed.broken().is_empty() { code } else { ExitCode::from(1) })
+}
+
+fn verify_all() -> anyhow::Result<ExitCode> {
+    let recorded = read()?;
+    let Some(computed) = compute()? else { return Ok(ExitCode::from(1)) };
+    let manifest = &computed.manifest;
+    let mut differences = verify::differences(&recorded, manifest, Path::new("."));
+    for (path, expected) in pages(&recorded) {
+        if crate::reading::text(&path).unwrap_or_default() != expected {
+            let path = path.display();
             differences.push(format!("{path}: missing, or not what {JSON_PATH} says"));
         }
     }
     let text = crate::reading::text(JSON_PATH).unwrap_or_default();
-    if differences.is_empty() && text != json {
+    if differences.is_empty() && text != computed.json {
         differences.push(format!("{JSON_PATH}: not what is computed, byte for byte"));
     }
-    differences.extend(verify::unclaimed(&computed, Path::new(".")));
-    if differences.is_empty() && broken.is_empty() {
-        let (values, files) = (computed.count_values(), computed.outputs.len());
-        let (sources, numbers) = (computed.sources.len(), computed.ledger.len());
+    differences.extend(verify::unclaimed(manifest, Path::new(".")));
+    let numbers = manifest.ledger.len();
+    let also = format!("; {numbers} published numbers and table rows stand as recorded");
+    let is_broken = !computed.broken().is_empty();
+    told(&differences, manifest, &also, is_broken, computed.problems)
+}
+
+/// Verifies what one analysis makes, whatever else is here.
+fn verify_one(name: &str) -> anyhow::Result<ExitCode> {
+    let recorded = read()?.of_analysis(name);
+    let project = project::open()?;
+    let chosen = project::chosen(&project, &[name.to_owned()])?;
+    let made = project::make(&project, chosen)?;
+    let manifest = Manifest::of(&made, None);
+    let differences = verify::differences(&recorded, &manifest, Path::new("."));
+    told(&differences, &manifest, "", false, 0)
+}
+
+/// Prints what differs, or that nothing does.
+fn told(
+    differences: &[String],
+    manifest: &Manifest,
+    also: &str,
+    is_broken: bool,
+    problems: usize,
+) -> anyhow::Result<ExitCode> {
+    if differences.is_empty() && !is_broken {
+        let (values, files) = (manifest.count_values(), manifest.outputs.len());
+        let sources = manifest.sources.len();
         output::print(&format!(
-            "verified: {values} values and {files} files follow from {sources} sources; {numbers} published numbers and table rows stand as recorded\n"
+            "verified: {values} values and {files} files follow from {sources} sources{also}\n"
         ))?;
-        return Ok(project::code(project.problems.len()));
+        return Ok(project::code(problems));
     }
-    output::print(&output::lines(&differences))?;
+    output::print(&output::lines(differences))?;
     eprintln!("{} differences; if they are intended, run: trapcheck numbers", differences.len());
     Ok(ExitCode::from(1))
 }
@@ -170,8 +242,8 @@ fn read() -> anyhow::Result<Manifest> {
         .with_context(|| format!("cannot read {JSON_PATH}; trapcheck numbers writes it"))?;
     let manifest: Manifest =
         serde_json::from_str(&text).with_context(|| format!("{JSON_PATH} is not a manifest"))?;
-    if manifest.format != 2 {
-        anyhow::bail!("{JSON_PATH}: expected format 2, found {}", manifest.format);
+    if manifest.format != FORMAT {
+        anyhow::bail!("{JSON_PATH}: expected format {FORMAT}, found {}", manifest.format);
     }
     Ok(manifest)
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::analysis::Analysis;
 use crate::analysis::output_files::OutputFile;
-use crate::analysis::store::Store;
+use crate::analysis::reads::Stores;
 use crate::analysis::{Evaluated, Project};
 use crate::configs::built_in;
 use crate::files::write_beside;
@@ -107,8 +107,9 @@ pub fn evaluate(
     project: &Project,
     path: &Path,
     analysis: &Analysis,
-    store: &Store<'_>,
+    stores: &Stores<'_>,
 ) -> anyhow::Result<Evaluated> {
+    let store = stores.of(analysis).context("every analysis has a store")?;
     let bar = progress::bar(0, "reading runs");
     let expect = |steps| bar.inc_length(steps as u64);
     let evaluated = project.evaluate(path, analysis, store, expect, || bar.inc(1))?;
@@ -129,18 +130,29 @@ pub fn evaluate(
 /// # Errors
 /// As [`evaluate`], and a figure that cannot be drawn.
 pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
+    make(project, &project.analyses)
+}
+
+/// Evaluates some analyses and makes their tables and figures.
+///
+/// # Errors
+/// As [`make_all`].
+pub fn make<'a>(
+    project: &Project,
+    analyses: impl IntoIterator<Item = &'a (PathBuf, Analysis)>,
+) -> anyhow::Result<Vec<Made>> {
     // Nothing kept is used: what is verified is computed from its sources.
-    let store = Store::new(&project.configs);
-    project
-        .analyses
-        .iter()
+    let stores = project.stores(None);
+    analyses
+        .into_iter()
         .map(|(path, analysis)| {
-            let evaluated = evaluate(project, path, analysis, &store)?;
-            let tables = evaluated.tables(&project.configs)?;
+            let evaluated = evaluate(project, path, analysis, &stores)?;
+            let configs = project.configs_for(analysis);
+            let tables = evaluated.tables(configs)?;
             let figures = analysis
                 .figures
                 .iter()
-                .map(|spec| evaluated.figure(spec, &project.configs))
+                .map(|spec| evaluated.figure(spec, configs))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(Made { evaluated, tables, figures })
         })

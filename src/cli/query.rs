@@ -12,6 +12,7 @@ use crate::analysis::store::Store;
 use crate::directory::LoadOptions;
 use crate::judged::score::score;
 use crate::numbers::ledger::PUBLISHED_NUMBERS;
+use crate::query::campaign::with_tests;
 use crate::query::{self, Database, listing, tables};
 use crate::table::{self, Cell, Table};
 
@@ -153,25 +154,22 @@ fn fill(
         return Ok(());
     }
     let project = project::open()?;
-    let store = Store::new(&project.configs).kept_in(Some(&args.cache));
+    let stores = project.stores(Some(&args.cache));
     let stems: BTreeSet<String> = stems(&project);
-    // The tables beside the published ones compare all derived ones.
-    let compares = |name: &String| !own.contains(name.as_str()) && !stems.contains(name);
-    let all = wanted.is_none_or(|wanted| wanted.iter().any(compares));
+    // Where one is none that there is, all names are needed to say which was meant.
+    let is_none = |name: &String| !own.contains(name.as_str()) && !stems.contains(name);
+    let all = wanted.is_none_or(|wanted| wanted.iter().any(is_none));
     let (mut made, mut names) = (Vec::new(), std::collections::BTreeMap::new());
     for (path, analysis) in &project.analyses {
         let gives = analysis.tables.iter().any(|kind| is_wanted(&analysis.table_stem(*kind)));
         if analysis.tables.is_empty() || !(all || gives) {
             continue;
         }
-        let evaluated = project::evaluate(&project, path, analysis, &store)?;
-        made.extend(evaluated.tables(&project.configs)?);
+        let evaluated = project::evaluate(&project, path, analysis, &stores)?;
+        made.extend(evaluated.tables(project.configs_for(analysis))?);
         names.extend(evaluated.names);
     }
-    if all && let Some(books) = project::books(&project)? {
-        books.ledger(made.clone(), names).tables.into_iter().for_each(|t| database.add(t));
-    }
-    made.into_iter().for_each(|table| database.add(table));
+    made.into_iter().for_each(|table| database.add(with_tests(table, &names)));
     Ok(())
 }
 

@@ -100,15 +100,15 @@ pub fn measure(store: &Store<'_>, found: &Inputs, doing: &'static str) -> Vec<Me
         let twice = current.get(&place).is_some_and(|count| *count > 1);
         measured.push(if twice { Err(kept_twice(&place)) } else { one });
     }
-    tell_trust(store);
+    tell_trust(store.trust());
     measured.sort_by_key(dir);
     measured.dedup_by(|a, b| a.is_err() && b.is_err() && dir(a) == dir(b));
     measured
 }
 
 /// Says of which runs the statistics were taken as kept, and which kept files were not taken.
-pub fn tell_trust(store: &Store<'_>) {
-    let Trust { same_inputs, not_here, refused } = store.trust();
+pub fn tell_trust(trust: Trust) {
+    let Trust { same_inputs, not_here, refused } = trust;
     for (file, why) in refused {
         eprintln!("problem: {}: {why}; it was measured again", file.display());
     }

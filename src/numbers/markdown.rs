@@ -1,203 +1,274 @@
-//! `NUMBERS.md`: the manifest for people.
+//! The ledger for people: one page in front, and a page per section.
 
-use std::collections::BTreeMap;
+pub mod section;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
-use crate::escape::{escaped, shown};
+use super::ledger::bindings::{Cause, stem};
+use super::ledger::{Entry, Status};
+use super::{JSON_PATH, Manifest};
 
-use super::ledger::Status;
-use super::{Entry, Manifest, PUBLISHED, TableEntry};
+/// How many of the largest disagreements the front page shows.
+const LARGEST: usize = 10;
 
-/// Renders the manifest.
+/// Renders `NUMBERS.md`.
 pub fn render(manifest: &Manifest) -> String {
-    let mut out = String::from(
-        "# NUMBERS\n\n\
-         Every number that the paper states and every row of its tables, with what answers it here;\n\
-         then every derived table and figure, with what it was computed from. Made by\n\
-         `trapcheck numbers`; `trapcheck numbers --verify` computes everything again and compares.\n\
-         The derived values themselves are in `paper/derived/` and `paper/numbers.json`.\n",
-    );
-    if !manifest.ledger.is_empty() {
-        ledger(&mut out, manifest);
-    }
-    for analysis in &manifest.analyses {
-        let _ = write!(
+    let mut out = String::from("# The paper's numbers, and ours\n\n");
+    let ledger = &manifest.ledger;
+    if ledger.is_empty() {
+        let (tables, outputs) = (manifest.tables.len(), manifest.outputs.len());
+        let _ = writeln!(
             out,
-            "\n## Analysis {}\n\n{}\n\nDeclared in and configured by:\n\n",
-            analysis.name, analysis.title
+            "No published numbers are bound here. {tables} tables and {outputs} files follow from {} sources: `{JSON_PATH}` \
+             has each with its hash.",
+            manifest.sources.len()
         );
-        for config in &analysis.configs {
-            let _ = writeln!(out, "- `{}` `{}`", shown(&config.path), config.sha256);
-        }
-        if !analysis.not_used.is_empty() {
-            out.push_str("\nNamed, but not usable:\n\n");
-            for why in &analysis.not_used {
-                let _ = writeln!(out, "- {}", escaped(why));
-            }
-        }
-        outputs(&mut out, manifest, &analysis.name);
-        rows(&mut out, manifest, &analysis.name);
+        return out;
     }
-    if !manifest.ledger.is_empty() {
-        out.push_str("\n## Published tables beside ours\n");
-        outputs(&mut out, manifest, PUBLISHED);
-    }
-    out.push_str("\n## Sources\n\n| # | file | SHA-256 |\n|---|---|---|\n");
-    for (i, source) in manifest.sources.iter().enumerate() {
-        let _ = writeln!(out, "| {i} | `{}` | `{}` |", shown(&source.path), source.sha256);
-    }
+    let numbers = ledger.iter().filter(|entry| entry.kind != "table").count();
+    let _ = writeln!(
+        out,
+        "{numbers} numbers that the paper states and {} rows of its tables, each with what answers it here. What rests on\n\
+         simulated runs is held against the interval that holds 95 % of 40 simulated campaigns, each with as many runs as\n\
+         the paper had; nothing is allowed but the rounding of what is printed. Made by `trapcheck numbers` from\n\
+         `analysis/numbers/`; every value's files and hashes are in `{JSON_PATH}`.\n",
+        ledger.len() - numbers
+    );
+    out.push_str(
+        "- *differs*: outside the interval; a model value or setting that is another number\n\
+         - *consistent*: inside an interval that is narrow enough to say something\n\
+         - *uninformative*: inside one wider than `analysis/numbers/comparison.yaml` allows, or too few draws have it\n\
+         - *by construction*: agrees, and ours could hardly have come out otherwise\n\
+         - *reproduced*: a model value, a setting, or the same runs' own measurement, equal to the printed digits\n\
+         - *needs nova*: only the cluster's data can answer; *not computed*: the reason stands beside it\n\n",
+    );
+    by_section(&mut out, ledger);
+    by_basis(&mut out, ledger);
+    chance(&mut out, ledger);
+    largest(&mut out, ledger);
+    causes(&mut out, ledger);
+    needs_nova(&mut out, ledger);
     out
 }
 
-/// The ledger: a summary, a row per number and per table row, the files it rests on.
-fn ledger(out: &mut String, manifest: &Manifest) {
-    out.push_str(
-        "\n## Published numbers\n\n\
-         - *reproduced*: a model value or a setting, equal to the printed digits\n\
-         - *replicated*: recomputed on runs of ours, inside the tolerance of `analysis/numbers/tolerances.yaml`;\n\
-         \u{20} a range of ours agrees if it lies within the published range, widened by the tolerance at each end\n\
-         - *differs*: recomputed, and not inside it\n\
-         - *needs nova*: only the cluster's data can answer; the path where they belong\n\
-         - *not computed*: the reason\n\n\
-         `from` says what ours rests on: `simulator` or `engine` runs, a `model`, or `settings` of\n\
-         `configs/`, which restate what the paper fixed and are no evidence. *By construction* marks\n\
-         what could hardly have come out otherwise, *as wide as a value itself* a tolerance that tells\n\
-         little. `site` is the project page, `posthoc` an analysis that the paper made after the outcome.\n\
-         `computed from` counts the files listed below the table.\n\n",
-    );
-    summary(out, "kind", &manifest.ledger, |e| e.kind.clone());
-    summary(out, "what ours rests on", &manifest.ledger, |e| {
-        if e.from.is_empty() { "nothing".into() } else { e.from.clone() }
-    });
-    summary(out, "section", &manifest.ledger, |e| section(&e.place));
-    let place: BTreeMap<&PathBuf, usize> =
-        manifest.ledger_files.iter().enumerate().map(|(i, f)| (&f.path, i)).collect();
-    out.push_str(
-        "| id | where | what | unit | published | ours | from | status | apart by; why | computed from |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    for entry in &manifest.ledger {
-        let files: Vec<usize> =
-            entry.computed_from.iter().filter_map(|f| place.get(f).copied()).collect();
-        let why = match (entry.gap.is_empty(), entry.because.is_empty()) {
-            (true, _) => entry.because.clone(),
-            (false, true) => entry.gap.clone(),
-            (false, false) => format!("{}; {}", entry.gap, entry.because),
-        };
-        let cells = [
-            format!("`{}`", entry.id),
-            entry.place.clone(),
-            entry.statement.clone(),
-            entry.unit.clone(),
-            entry.published.clone(),
-            entry.ours.clone(),
-            entry.from.clone(),
-            entry.status.words().into(),
-            why,
-            ranges(&files),
-        ];
-        let cells: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
-    out.push_str("\nComputed from:\n\n| # | file | SHA-256 |\n|---|---|---|\n");
-    for (i, file) in manifest.ledger_files.iter().enumerate() {
-        let _ = writeln!(out, "| {i} | `{}` | `{}` |", shown(&file.path), file.sha256);
-    }
+fn count(entries: &[&Entry], status: Status) -> usize {
+    entries.iter().filter(|entry| entry.status == status).count()
 }
 
-/// The first place of a number, without its subsection.
-fn section(place: &str) -> String {
-    let first = place.split(',').next().unwrap_or("").trim();
-    let upto = |text: &str| text.split('.').next().unwrap_or("").to_owned();
-    match first.strip_prefix("App. ") {
-        Some(rest) => format!("App. {}", upto(rest)),
-        None if first.starts_with("sec ") => upto(first),
-        None if first.starts_with("Table") => "tables".into(),
-        None => first.to_owned(),
-    }
-}
-
-fn summary(out: &mut String, what: &str, ledger: &[Entry], of: impl Fn(&Entry) -> String) {
-    let mut counts: BTreeMap<String, [u64; 5]> = BTreeMap::new();
-    let mut total = [0; 5];
-    for entry in ledger {
-        let place = Status::ALL.iter().position(|s| *s == entry.status).unwrap_or(4);
-        counts.entry(of(entry)).or_default()[place] += 1;
-        total[place] += 1;
-    }
-    let _ = write!(
-        out,
-        "| {what} | all | reproduced | replicated | differs | needs nova | not computed |\n\
-         |---|---|---|---|---|---|---|\n"
-    );
-    for (kind, counts) in counts.iter().chain([(&"**all**".to_owned(), &total)]) {
-        let all: u64 = counts.iter().sum();
-        let cells: Vec<String> = counts.iter().map(u64::to_string).collect();
-        let _ = writeln!(out, "| {kind} | {all} | {} |", cells.join(" | "));
+/// Rows of counts by status, one per group, and one for all.
+fn counts(out: &mut String, what: &str, groups: &[(String, Vec<&Entry>)], all: &[&Entry]) {
+    let words: Vec<&str> = Status::ALL.iter().map(|status| status.words()).collect();
+    let _ = writeln!(out, "| {what} | all | {} |", words.join(" | "));
+    let _ = writeln!(out, "|---|---|{}", "---|".repeat(words.len()));
+    let every = ("**all**".to_owned(), all.to_vec());
+    for (name, entries) in groups.iter().chain([&every]) {
+        let cells: Vec<String> =
+            Status::ALL.iter().map(|status| count(entries, *status).to_string()).collect();
+        let _ = writeln!(out, "| {name} | {} | {} |", entries.len(), cells.join(" | "));
     }
     out.push('\n');
 }
 
-fn outputs(out: &mut String, manifest: &Manifest, analysis: &str) {
-    out.push_str("\n### Files\n\n| file | SHA-256 | sources |\n|---|---|---|\n");
-    for output in manifest.outputs.iter().filter(|o| o.analysis == analysis) {
+/// The sections in the order of the paper.
+pub fn sections(ledger: &[Entry]) -> Vec<&str> {
+    let found: BTreeSet<&str> = ledger.iter().map(|entry| entry.section.as_str()).collect();
+    let order = |section: &str| match section {
+        "abstract" => 0,
+        _ if section.starts_with("sec ") => 1,
+        _ if section.starts_with("App. ") => 2,
+        _ => 3,
+    };
+    // App. E.2 comes before App. E.10.
+    let number = |section: &str| -> u64 {
+        section.rsplit(['.', ' ']).next().and_then(|last| last.parse().ok()).unwrap_or(0)
+    };
+    let letters = |section: &str| section.trim_end_matches(|c: char| !c.is_alphabetic()).to_owned();
+    let mut sections: Vec<&str> = found.into_iter().collect();
+    sections.sort_by_key(|section| (order(section), letters(section), number(section)));
+    sections
+}
+
+fn by_section(out: &mut String, ledger: &[Entry]) {
+    let of = |section: &str| ledger.iter().filter(move |e| e.section == section).collect();
+    let link = |section: &str| format!("[{section}](numbers/{}.md)", stem(section));
+    let groups: Vec<(String, Vec<&Entry>)> =
+        sections(ledger).into_iter().map(|section| (link(section), of(section))).collect();
+    counts(out, "section", &groups, &ledger.iter().collect::<Vec<_>>());
+}
+
+fn by_basis(out: &mut String, ledger: &[Entry]) {
+    let mut groups: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
+    for entry in ledger {
+        let basis = if entry.basis.is_empty() { "nothing" } else { &entry.basis };
+        groups.entry(basis.to_owned()).or_default().push(entry);
+    }
+    let groups: Vec<_> = groups.into_iter().collect();
+    counts(out, "ours rests on", &groups, &ledger.iter().collect::<Vec<_>>());
+}
+
+/// How many are expected to differ by chance, of those that were held against draws.
+fn chance(out: &mut String, ledger: &[Entry]) {
+    let chances = |is_table: bool| {
+        let of = ledger.iter().filter(move |entry| (entry.kind == "table") == is_table);
+        of.filter_map(|entry| Some((entry, entry.by_chance.parse::<f64>().ok()?)))
+    };
+    let mut say = |what: &str, is_table: bool| {
+        let all: Vec<(&Entry, f64)> = chances(is_table).collect();
+        let differ = all.iter().filter(|(entry, _)| entry.status == Status::Differs).count();
+        let expected: f64 = all.iter().map(|(_, chance)| chance).sum();
         let _ = writeln!(
             out,
-            "| `{}` | `{}` | {} |",
-            shown(&output.path),
-            output.sha256,
-            ranges(&output.sources)
+            "Of {} {what} that were held against draws {differ} differ; {} would by chance alone if the simulator were the engine.",
+            all.len(),
+            crate::digits::fixed(expected, 0)
         );
-    }
+    };
+    say("numbers", false);
+    say("table rows (each differs if one of its fields does)", true);
+    out.push('\n');
 }
 
-/// What each row of the analysis' tables was computed from.
-fn rows(out: &mut String, manifest: &Manifest, analysis: &str) {
-    let tables: Vec<&TableEntry> =
-        manifest.tables.iter().filter(|t| t.analysis == analysis && !t.rows.is_empty()).collect();
-    if tables.is_empty() {
+/// The share by which an entry is off.
+fn apart(entry: &Entry) -> f64 {
+    entry.apart.parse().unwrap_or(0.0)
+}
+
+/// The largest disagreements, those of one stated cause together.
+fn largest(out: &mut String, ledger: &[Entry]) {
+    let mut differ: Vec<&Entry> =
+        ledger.iter().filter(|entry| entry.status == Status::Differs).collect();
+    differ.sort_by(|a, b| apart(b).total_cmp(&apart(a)).then(a.id.cmp(&b.id)));
+    let mut shown: Vec<(&Entry, usize)> = Vec::new();
+    for entry in differ {
+        let same = |other: &Entry| entry.cause.is_some() && other.cause == entry.cause;
+        match shown.iter_mut().find(|(other, _)| same(other)) {
+            Some((_, more)) => *more += 1,
+            None => shown.push((entry, 0)),
+        }
+    }
+    let _ = writeln!(out, "## The largest disagreements\n");
+    out.push_str("| number | published | ours | how | cause |\n|---|---|---|---|---|\n");
+    for (entry, more) in shown.into_iter().take(LARGEST) {
+        let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+        let how = if entry.gap.is_empty() { &entry.because } else { &entry.gap };
+        let cells = [
+            format!("[{}](numbers/{}.md){more}", code(&entry.id), stem(&entry.section)),
+            shortened(&entry.published),
+            shortened(&entry.ours),
+            shortened(&[entry.direction.as_str(), how.as_str()].join(" ")),
+            cause(entry),
+        ];
+        let _ = writeln!(out, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+    }
+    out.push('\n');
+}
+
+/// How many differences have which cause.
+fn causes(out: &mut String, ledger: &[Entry]) {
+    let differ = || ledger.iter().filter(|entry| entry.status == Status::Differs);
+    let with = |kind: Cause| {
+        differ().filter(|e| e.cause.as_ref().is_some_and(|cause| cause.kind == kind)).count()
+    };
+    let none = differ().filter(|entry| entry.cause.is_none()).count();
+    let parts = Cause::ALL.map(|kind| format!("{} {}", kind.word(), with(kind)));
+    let _ = writeln!(out, "Causes of what differs: {}, not known {none}.\n", parts.join(", "));
+}
+
+/// What only the cluster's data can answer, by where they would lie.
+fn needs_nova(out: &mut String, ledger: &[Entry]) {
+    let mut paths: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    for entry in ledger.iter().filter(|entry| entry.status == Status::NeedsNova) {
+        let path = entry.because.split(": ").next().unwrap_or_default();
+        paths.entry(path).or_default().push(entry);
+    }
+    if paths.is_empty() {
         return;
     }
-    out.push_str("\n### Rows\n\n| table | row | sources |\n|---|---|---|\n");
-    for table in tables {
-        let mut rows = table.rows.iter().peekable();
-        while let Some(first) = rows.next() {
-            // Rows of the same sources in one line.
-            let mut last = first;
-            while let Some(next) = rows.next_if(|next| next.sources == first.sources) {
-                last = next;
-            }
-            let row = if std::ptr::eq(first, last) {
-                format!("`{}`", escaped(&first.row))
-            } else {
-                format!("`{}` to `{}`", escaped(&first.row), escaped(&last.row))
-            };
-            let _ = writeln!(out, "| {} | {row} | {} |", table.name, ranges(&first.sources));
-        }
+    out.push_str(
+        "## What needs the cluster's data\n\n| data | entries | such as |\n|---|---|---|\n",
+    );
+    for (path, entries) in paths {
+        let names: Vec<String> = entries.iter().take(3).map(|entry| code(&entry.id)).collect();
+        let _ = writeln!(out, "| `{path}` | {} | {} |", entries.len(), names.join(", "));
     }
 }
 
-/// 3, 4, 5, 9 as `3-5, 9`.
-fn ranges(indices: &[usize]) -> String {
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for &i in indices {
-        match parts.last_mut() {
-            Some((_, end)) if *end + 1 == i => *end = i,
-            _ => parts.push((i, i)),
-        }
+/// What is known of a cause.
+fn cause(entry: &Entry) -> String {
+    match &entry.cause {
+        Some(cause) => format!("{}: {}", cause.kind.word(), cause.because),
+        None => "not known".into(),
     }
-    let part = |(a, b): &(usize, usize)| if a == b { a.to_string() } else { format!("{a}-{b}") };
-    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// A text of a table's cell, cut where a row of many fields would fill the page.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 100;
+    let text = text.trim();
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{} ...", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::*;
+
+    fn entry(id: &str, status: Status, apart: &str) -> Entry {
+        Entry {
+            id: id.into(),
+            section: "sec 1".into(),
+            status,
+            apart: apart.into(),
+            ..Entry::default()
+        }
+    }
 
     #[test]
-    fn neighbours_are_joined() {
-        assert_eq!(ranges(&[3, 4, 5, 9]), "3-5, 9");
-        assert_eq!(ranges(&[]), "");
+    fn the_sections_stand_in_the_order_of_the_paper() {
+        let of = |section: &str| Entry { section: section.into(), ..Entry::default() };
+        let ledger = ["App. E.10", "site", "sec 2", "abstract", "App. E.2", "App. A", "sec 1"];
+        assert_eq!(
+            sections(&ledger.map(of)),
+            ["abstract", "sec 1", "sec 2", "App. A", "App. E.2", "App. E.10", "site"]
+        );
+    }
+
+    #[test]
+    fn the_largest_disagreement_comes_first_and_one_cause_takes_one_line() {
+        use super::super::ledger::StatedCause;
+        let cause = Some(StatedCause { kind: Cause::Simulator, because: "no refresh".into() });
+        let with = |id, apart| Entry { cause: cause.clone(), ..entry(id, Status::Differs, apart) };
+        let ledger = [
+            entry("small", Status::Differs, "0.1"),
+            with("first", "0.9"),
+            with("second", "0.5"),
+            entry("inside", Status::Consistent, "0.8"),
+        ];
+        let mut page = String::new();
+        largest(&mut page, &ledger);
+        let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("| [")).collect();
+        assert_eq!(lines.len(), 2, "{page}");
+        assert!(lines[0].contains("`first`](numbers/sec-1.md) (and 1 more)"), "{page}");
+        assert!(lines[0].contains("simulator: no refresh"), "{page}");
+        assert!(lines[1].contains("`small`") && lines[1].contains("not known"), "{page}");
+    }
+
+    #[test]
+    fn what_would_differ_by_chance_stands_beside_what_does() {
+        let with = |id, status| Entry { by_chance: "0.500".into(), ..entry(id, status, "") };
+        let ledger = [with("a", Status::Differs), with("b", Status::Consistent)];
+        let mut page = String::new();
+        chance(&mut page, &ledger);
+        assert!(
+            page.starts_with("Of 2 numbers that were held against draws 1 differ; 1 would"),
+            "{page}"
+        );
     }
 }

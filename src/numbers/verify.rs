@@ -11,7 +11,7 @@ use crate::analysis::theory_tables::PUBLISHED;
 use crate::hash::sha256_hex;
 use crate::provenance::manifest::FIGURES_PAGE;
 
-use super::{JSON_PATH, MARKDOWN_PATH, Manifest, SourceEntry, TEX_PATH};
+use super::{JSON_PATH, Manifest, SourceEntry, pages};
 
 /// The folder of tables, numbers and what was published.
 const PAPER: &str = "paper";
@@ -153,8 +153,10 @@ fn ledger(recorded: &Manifest, computed: &Manifest) -> Vec<String> {
 /// Files among the figures and the paper's tables and numbers that nothing makes. What is
 /// published, and the figures' page, are held to their hashes by the data's manifest.
 pub fn unclaimed(computed: &Manifest, root: &Path) -> Vec<String> {
+    let pages = pages(computed);
     let mut made: BTreeSet<_> = computed.outputs.iter().map(|o| o.path.as_path()).collect();
-    made.extend([JSON_PATH, MARKDOWN_PATH, TEX_PATH, FIGURES_PAGE].map(Path::new));
+    made.extend([JSON_PATH, FIGURES_PAGE].map(Path::new));
+    made.extend(pages.iter().map(|(path, _)| path.as_path()));
     let folders = [FIGURES, PAPER].into_iter();
     folders
         .flat_map(|folder| WalkDir::new(root.join(folder)).sort_by_file_name())

@@ -87,10 +87,18 @@ fn end_of(cell: &Cell, end: usize) -> Cell {
     }
 }
 
-/// Whole numbers where all are, numbers where all are, else words.
+/// Whole numbers where all are, numbers where all are, else words. Numbers that are printed with
+/// a power of ten are words in a table, and numbers here.
 fn series<'a>(name: &str, cells: impl Iterator<Item = &'a Cell> + Clone) -> Series {
-    let is_text = |cell: &Cell| matches!(cell, Cell::Text(_) | Cell::Range(_));
-    let is_number = |cell: &Cell| matches!(cell, Cell::Number(..));
+    let power = |cell: &Cell| match cell {
+        Cell::Text(text) if text.contains('e') => {
+            text.parse::<f64>().ok().filter(|x| x.is_finite())
+        }
+        _ => None,
+    };
+    let is_text =
+        |cell: &Cell| matches!(cell, Cell::Text(_) | Cell::Range(_)) && power(cell).is_none();
+    let is_number = |cell: &Cell| matches!(cell, Cell::Number(..)) || power(cell).is_some();
     let large = |cell: &Cell| matches!(cell, Cell::Count(n) if i64::try_from(*n).is_err());
     let nothing = |cell: &Cell| matches!(cell, Cell::Unknown | Cell::Empty);
     if cells.clone().any(is_text) {
@@ -101,7 +109,7 @@ fn series<'a>(name: &str, cells: impl Iterator<Item = &'a Cell> + Clone) -> Seri
         let numbers = cells.map(|cell| match cell {
             Cell::Number(x, _) => Some(*x),
             Cell::Count(n) => Some(*n as f64),
-            _ => None,
+            other => power(other),
         });
         return Series::new(name.into(), numbers.collect::<Vec<Option<f64>>>());
     }

@@ -13,7 +13,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::ROW;
+use super::{QueryError, ROW};
 
 /// A statement that was understood.
 #[derive(Debug)]
@@ -21,10 +21,12 @@ pub struct Statement {
     /// The tables and views it names; not those it defines itself (`with`).
     pub names: BTreeSet<String>,
     query: Box<Query>,
+    /// As it is to be asked, where no select in it stands for a value.
+    pub(super) fixed: Option<Prepared>,
 }
 
 /// A table in one `from`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Part {
     /// The table or view.
     pub name: String,
@@ -33,7 +35,7 @@ pub struct Part {
 }
 
 /// A statement put right, and what it takes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Prepared {
     /// The statement.
     pub sql: String,
@@ -46,7 +48,11 @@ impl Statement {
     ///
     /// # Errors
     /// Why it is none, in words.
-    pub fn parse(sql: &str) -> Result<Self, String> {
+    pub fn parse(sql: &str) -> Result<Self, QueryError> {
+        Self::understood(sql).map_err(QueryError)
+    }
+
+    fn understood(sql: &str) -> Result<Self, String> {
         let parsed = Parser::parse_sql(&GenericDialect {}, sql).map_err(|error| {
             let words = error.to_string();
             words.strip_prefix("sql parser error: ").unwrap_or(&words).to_owned()
@@ -63,7 +69,9 @@ impl Statement {
             return Err(message);
         }
         let names = found.parts("").into_iter().map(|part| part.name).collect();
-        Ok(Self { names, query })
+        let mut statement = Self { names, query, fixed: None };
+        statement.fixed = statement.prepare(|_| Err(String::new())).ok();
+        Ok(statement)
     }
 
     /// The statement as the engine is to be asked it. `value` answers a select that stands
@@ -71,21 +79,45 @@ impl Statement {
     ///
     /// # Errors
     /// What `value` says.
-    pub fn prepare(
+    pub(super) fn prepare(
         &self,
-        value: impl FnMut(&str) -> Result<Value, String>,
+        mut value: impl FnMut(&str) -> Result<Value, String>,
     ) -> Result<Prepared, String> {
         let mut query = self.query.clone();
-        let with = query.with.as_ref().map_or_else(String::new, |with| format!("{with} "));
-        let mut put_right = PutRight { value, parts: Vec::new(), with };
-        if let ControlFlow::Break(message) = VisitMut::visit(&mut query, &mut put_right) {
-            return Err(message);
+        let mut parts = Vec::new();
+        // What it defines comes first, one after the other: each may be asked for values by
+        // what follows.
+        let defined = query.with.as_ref().map_or(0, |with| with.cte_tables.len());
+        for i in 0..defined {
+            let with = first_of(&query, i);
+            if let Some(of) = query.with.as_mut().and_then(|with| with.cte_tables.get_mut(i)) {
+                parts.extend(put_right(&mut of.query, &mut value, with)?);
+            }
         }
-        // Said again: what it defines may have held a select that stood for one value.
-        let with = query.with.as_ref().map_or_else(String::new, |with| format!("{with} "));
-        let mut parts = put_right.parts;
+        let with = first_of(&query, defined);
+        parts.extend(put_right(&mut query, &mut value, with.clone())?);
         parts.extend(Found::of(&query).parts(&with));
         Ok(Prepared { sql: query.to_string(), parts })
+    }
+}
+
+/// The first few of what a query defines, as the beginning of a statement.
+fn first_of(query: &Query, few: usize) -> String {
+    let Some(mut with) = query.with.clone().filter(|_| few > 0) else { return String::new() };
+    with.cte_tables.truncate(few);
+    format!("{with} ")
+}
+
+/// Puts a query right, and says what its values were taken from.
+fn put_right(
+    query: &mut Query,
+    value: &mut impl FnMut(&str) -> Result<Value, String>,
+    with: String,
+) -> Result<Vec<Part>, String> {
+    let mut put_right = PutRight { value, parts: Vec::new(), with };
+    match VisitMut::visit(query, &mut put_right) {
+        ControlFlow::Break(message) => Err(message),
+        ControlFlow::Continue(()) => Ok(put_right.parts),
     }
 }
 

@@ -13,6 +13,10 @@ use crate::run::{EngineSample, GateEvent, Run, Session, Turn, TurnStatus};
 use crate::setup::ConfigError;
 use crate::table::{Cell, Col, Heading, Table};
 
+/// Folders of the configuration that no run is made from, and that statements may ask: what
+/// campaigns plan, what the simulator is held to, what registrations are filled from.
+const ASKED_ONLY: [&str; 3] = ["campaigns", "fidelity", "fill"];
+
 /// One value of a configuration file.
 struct Setting {
     file: String,
@@ -37,9 +41,9 @@ pub fn settings(folder: &Path) -> Result<Table, ConfigError> {
         Heading("text", "", "The value, where it is a word, yes or no").new(|of| of.text.clone()),
     ];
     let mut rows = Vec::new();
-    let mut kinds = FOLDERS;
+    let mut kinds: Vec<&str> = FOLDERS.into_iter().chain(ASKED_ONLY).collect();
     kinds.sort_unstable();
-    for kind in kinds {
+    for kind in kinds.into_iter().filter(|kind| folder.join(kind).is_dir()) {
         for path in yaml_files(&folder.join(kind))? {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let source = hashed(&path)?;
@@ -55,7 +59,7 @@ pub fn settings(folder: &Path) -> Result<Table, ConfigError> {
             }));
         }
     }
-    let title = "Settings: every value of the cells, protocols, registrations and workloads";
+    let title = "Settings: every value of the configuration's files but the layouts";
     let identity = |of: &Setting| (format!("{} {}", of.file, of.path), vec![of.source.clone()]);
     Ok(Table::of("settings", title, columns, rows, identity))
 }
@@ -98,7 +102,7 @@ fn flatten(path: &str, value: &Value, out: &mut Vec<(String, Cell, Cell)>) {
 /// As [`numbers`].
 pub fn published(path: &Path) -> Result<Table, ConfigError> {
     fn nth(of: &PublishedNumber, place: usize) -> Cell {
-        let digits = of.digits();
+        let digits = of.digits(place);
         of.values().get(place).map_or(Cell::Empty, |value| Cell::Number(*value, digits))
     }
     let columns: &[Col<PublishedNumber>] = &[

@@ -100,6 +100,34 @@ fn a_select_may_stand_for_a_value() {
 }
 
 #[test]
+fn what_a_statement_defines_may_hold_values_and_give_some() {
+    let span = "with scaled as (select turns * (select max(turns) from runs) as x from slow), \
+         above as (select x - (select min(x) from scaled) as y from scaled) \
+         select (select max(y) from above) as y";
+    assert_eq!(answer(span), "12\n");
+    assert_eq!(rests_on(span), [("runs".to_owned(), vec![0, 1, 2, 3])]);
+}
+
+#[test]
+fn a_number_printed_with_a_power_of_ten_is_one() {
+    let table = |name: &str, cell: &str| Table {
+        name: name.into(),
+        title: String::new(),
+        columns: vec![Heading("x", "", "").column()],
+        rows: vec![row(vec![Cell::text(cell)], "t"), row(vec![Cell::Number(1.0, 0)], "u")],
+    };
+    let mut database = database();
+    database.add(table("small", "3.58e-23"));
+    database.add(table("word", "never"));
+    let min = |of: &str| {
+        let answer = database.answer(&format!("select min(x) as x from {of}"));
+        answer.unwrap().table.rows[0].cells[0].clone()
+    };
+    assert!(matches!(min("small"), Cell::Number(x, _) if x == 3.58e-23));
+    assert_eq!(min("word"), Cell::text("1"));
+}
+
+#[test]
 fn small_numbers_may_be_written_with_a_power_of_ten() {
     assert_eq!(answer("select 1e-4 as x"), "0.0001\n");
     assert_eq!(answer("select (select 1.0e-9 from ranges) * 2 as x"), "0.000000002\n");

@@ -6,7 +6,6 @@ use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::at_burst::{self, Arrival};
-use crate::measure::stats;
 use crate::model::fluid::plan::PlanRun;
 use crate::rule::mirror::MirrorTest;
 use crate::rule::test::TestMeasures;
@@ -16,7 +15,7 @@ use crate::setup::{Arm, Configs, Span};
 use super::about_run::{AboutRun, with_identity};
 use super::{Cell, Col, Heading, Table, judged_for_the_paired_test, plan_model};
 
-/// The cell with the standard workload, whose BURST runs gave W5's timing factor (App. C).
+/// The cell with the standard workload, whose BURST runs stand beside (App. C).
 const STANDARD: &str = "sglang-300k";
 /// The end of a run, where a second wave may complete (App. C).
 const END: Span = Span::new(7500.0, 8700.0);
@@ -42,8 +41,6 @@ struct Seen<'a> {
     is_subject: bool,
     /// `None` without a burst.
     model: Option<PlanRun>,
-    /// W5's factor, from the standard workload's runs here.
-    timing: Option<f64>,
 }
 
 impl AboutRun for Seen<'_> {
@@ -57,7 +54,7 @@ impl<'a> Seen<'a> {
     fn of(run: &'a ScoredRun, rule: Rule<'a>) -> Self {
         let model = plan_model::serve(run, rule.configs).ok();
         let (label, quasi_static) = (Cell::Empty, None);
-        Self { run, rule, label, quasi_static, is_subject: false, model, timing: None }
+        Self { run, rule, label, quasi_static, is_subject: false, model }
     }
 
     fn completed(&self, span: Span) -> Cell {
@@ -137,19 +134,18 @@ impl<'a> Seen<'a> {
         self.model.as_ref()?.median_completion_s(|i| self.is_of_burst(i))
     }
 
-    /// From the burst to the wave, by model F and the timing factor, s.
+    /// From the burst to the wave, by model F and the registered timing factor, s.
     fn calibrated_s(&self) -> Option<f64> {
         let elapsed = self.wave_model_s()? - self.run.burst_start_s;
-        Some(self.timing? * elapsed)
+        Some(self.rule.test.calibrated_factor * elapsed)
     }
 
     fn tolerance_s(&self) -> Option<f64> {
         Some(self.rule.test.calibrated_tolerance * self.calibrated_s()?)
     }
 
-    /// What is asked of a subject: W5 with the timing factor of the runs here, and W7, both
-    /// against model F on the run's plan (the registered clauses hold them against what was
-    /// frozen for other plans).
+    /// What is asked of a subject: W5 and W7, both against model F on the run's plan (the
+    /// registered clauses hold them against what was frozen for other plans).
     fn asked(&self, cell: Cell) -> Cell {
         if self.is_subject { cell } else { Cell::Empty }
     }
@@ -232,12 +228,10 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
             .new(|seen| seen.predicted(0, |_| seen.prompt_model())),
         Heading("slope_quasi_static_per_s", "sessions/s", "The quasi-static reading")
             .optional(4, |seen| seen.quasi_static),
-        Heading("wave_calibrated_s", "s", "Burst to wave by model F and the timing factor").new(
-            |seen| {
-                let at_s = seen.calibrated_s().map(|elapsed| seen.run.burst_start_s + elapsed);
-                seen.asked(Cell::known(at_s, 0))
-            },
-        ),
+        Heading("wave_calibrated_s", "s", "Burst to wave by model F and W5's factor").new(|seen| {
+            let at_s = seen.calibrated_s().map(|elapsed| seen.run.burst_start_s + elapsed);
+            seen.asked(Cell::known(at_s, 0))
+        }),
         Heading("wave_calibrated_tolerance_s", "s", "What W5 allows around that time")
             .new(|seen| seen.asked(Cell::known(seen.tolerance_s(), 0))),
         Heading("w5_holds", "", "Whether the wave comes at its time (clause W5)")
@@ -277,27 +271,11 @@ pub fn table(
             ..Seen::of(scored.iter().find(|s| s.dir == run.dir)?, rule)
         })
     });
-    let standard: Vec<Seen<'_>> = judged_for_the_paired_test(scored)
+    let standard = judged_for_the_paired_test(scored)
         .filter(|run| run.meta.cell == STANDARD && run.meta.arm == Arm::Burst)
-        .map(|run| Seen::of(run, rule))
-        .collect();
-    let timing = timing_factor(&standard);
-    let rows = registered.chain(standard).map(|seen| Seen { timing, ..seen });
+        .map(|run| Seen::of(run, rule));
+    let rows = registered.chain(standard);
     let title =
         "The step-capped workload: lull, wave and backlog against model F on the run's plan";
     super::about_run::table("mirror", title, &columns(), rows)
-}
-
-/// W5's factor from the standard workload's runs here: the mean of the wave's elapsed time
-/// over model F's. `None` without such runs.
-fn timing_factor(standard: &[Seen<'_>]) -> Option<f64> {
-    let factors: Vec<f64> = standard
-        .iter()
-        .filter_map(|seen| {
-            let start_s = seen.run.burst_start_s;
-            let measured = at_burst::wave_s(&seen.run.from_burst)? - start_s;
-            Some(measured / (seen.wave_model_s()? - start_s))
-        })
-        .collect();
-    stats::mean(&factors)
 }

@@ -1,249 +1,396 @@
-//! What each published number and each field of a published table is bound to.
+//! What each published number and each field of a published table is bound to: a query, or
+//! why there is none. One file per section of the paper.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_yaml::{Mapping, Value};
 
+use crate::configs::yaml_files;
+use crate::nearest::unknown;
+use crate::query::VIEWS;
 use crate::setup::ConfigError;
-use crate::table::Cell;
 
-use super::pattern::Pattern;
-use super::published::{PublishedNumber, PublishedTable};
-use super::quantity::Quantity;
+use super::comparison::COMPARISON;
+use super::predictive::Side;
+use super::published::{PublishedNumber, PublishedTable, numeric, shown};
 
-/// The bindings of the numbers.
-#[derive(Debug)]
-pub struct NumberBindings {
-    /// A quantity per id.
-    pub quantities: BTreeMap<String, Quantity>,
+/// Where the files lie.
+pub const BINDINGS: &str = "analysis/numbers";
+
+/// All bindings.
+#[derive(Debug, Default)]
+pub struct Bindings {
+    /// The files, in order of name.
+    pub files: Vec<PathBuf>,
+    /// By id of a number: its section and what it is bound to.
+    pub numbers: BTreeMap<String, (String, Binding)>,
+    /// By id of a table: its section and its blocks.
+    pub tables: BTreeMap<String, (String, Vec<Block>)>,
 }
 
-impl NumberBindings {
-    /// Reads them.
-    ///
-    /// # Errors
-    /// As [`crate::configs::yaml`]; a quantity that makes no sense, a published number that is not
-    /// bound, a binding of a number that is not published.
-    pub fn load(path: &Path, numbers: &[PublishedNumber]) -> Result<Self, ConfigError> {
-        let file: BTreeMap<String, Value> = crate::configs::yaml(path)?;
-        let wrong = |message: String| ConfigError::new(path, message);
-        let quantities = file
-            .iter()
-            .map(|(id, value)| {
-                let quantity = Quantity::parse(value).map_err(|e| wrong(format!("{id}: {e}")))?;
-                Ok((id.clone(), quantity))
-            })
-            .collect::<Result<BTreeMap<_, _>, ConfigError>>()?;
-        let published: BTreeSet<&String> = numbers.iter().map(|n| &n.id).collect();
-        if let Some(id) = published.iter().find(|id| !quantities.contains_key(**id)) {
-            return Err(wrong(format!("{id} is published and not bound")));
+/// What a number or a field is bound to.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// What it says, in our words.
+    #[serde(default)]
+    pub statement: Option<String>,
+    /// The `select` that answers it.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// Where the cluster's data lie that alone can answer it.
+    #[serde(default)]
+    pub needs_nova: Option<String>,
+    /// Why nothing answers it.
+    #[serde(default)]
+    pub not_computed: Option<String>,
+    /// Why it needs the cluster's data, or what is known of the cause.
+    #[serde(default)]
+    pub because: Option<String>,
+    /// Why ours could hardly come out otherwise.
+    #[serde(default)]
+    pub by_construction: Option<String>,
+    /// Whether the paper states a bound.
+    #[serde(default)]
+    pub bound: Option<Side>,
+    /// How the values belong together, where that is not as published.
+    #[serde(default)]
+    pub form: Option<BoundForm>,
+    /// What it rests on beside what the query reads.
+    #[serde(default)]
+    pub basis: Option<StatedBasis>,
+    /// Why the plan that the paper's runs received matters.
+    #[serde(default)]
+    pub paper_plan: Option<String>,
+    /// What makes it differ, where that is known.
+    #[serde(default)]
+    pub cause: Option<Cause>,
+}
+
+/// How several values belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundForm {
+    /// From the least to the greatest.
+    Range,
+    /// Each for itself, in order.
+    List,
+    /// The first of the second.
+    KOfN,
+    /// Of seeds, in no order that means anything.
+    Seeds,
+}
+
+/// What a binding says of its basis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatedBasis {
+    /// The paper does not define what is computed; the definition is inferred.
+    DefinitionInferred,
+}
+
+/// What makes a number differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// The simulator has another mechanism than the engine.
+    Simulator,
+    /// The paper's definition is not known; ours is inferred.
+    Definition,
+    /// The plan that the paper's runs received.
+    Plan,
+    /// The draw: as many differ by chance.
+    Chance,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Simulator, Self::Definition, Self::Plan, Self::Chance];
+
+    /// The word of the file.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Simulator => "simulator",
+            Self::Definition => "definition",
+            Self::Plan => "plan",
+            Self::Chance => "chance",
         }
-        if let Some(id) = quantities.keys().find(|id| !published.contains(id)) {
-            return Err(wrong(format!("{id} is bound and not published")));
-        }
-        Ok(Self { quantities })
     }
 }
 
-/// The bindings of one published table.
-#[derive(Debug, Default)]
-pub struct TableBinding {
-    /// Blocks of rows.
-    pub blocks: Vec<Block>,
-}
-
-/// The bindings of all published tables.
-#[derive(Debug)]
-pub struct TableBindings {
-    tables: BTreeMap<String, TableBinding>,
-    /// Words of the paper and ours for the same.
-    pub words: BTreeMap<String, String>,
-    /// Units of fields, by the last step of their path.
-    pub units: BTreeMap<String, String>,
-}
-
-/// Some rows of a table and what their fields are bound to.
-#[derive(Debug)]
+/// Some rows of a published table and what their fields are bound to.
+#[derive(Debug, Clone)]
 pub struct Block {
     /// Fields that say which row it is.
     pub keys: Vec<String>,
-    /// Which rows; all, if there is no condition.
-    pub rows: Vec<(String, Vec<Pattern>)>,
-    /// A quantity per field, with places for the row's own fields.
-    pub fields: BTreeMap<String, Value>,
-    /// Fields that nothing answers, and why; `*` for every other.
-    pub none: BTreeMap<String, Value>,
+    /// Which rows: fields and what each is one of; all rows, if there is no condition.
+    rows: Vec<(String, Vec<Wanted>)>,
+    /// A query that gives a row for each of them.
+    pub query: Option<String>,
+    /// What fields are bound to, `*` for every other.
+    pub fields: BTreeMap<String, Binding>,
 }
 
-impl TableBindings {
-    /// Reads them.
+/// A value that a row's field may have.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Number(f64),
+    Words(globset::GlobMatcher),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenBlock {
+    keys: Vec<String>,
+    #[serde(default)]
+    rows: Mapping,
+    #[serde(default)]
+    query: Option<String>,
+    #[serde(default)]
+    fields: Mapping,
+}
+
+impl Bindings {
+    /// Reads the files of a folder.
     ///
     /// # Errors
-    /// As [`crate::configs::yaml`]; a block or a quantity that makes no sense, a table that is not
-    /// published.
-    pub fn load(path: &Path, tables: &[PublishedTable]) -> Result<Self, ConfigError> {
-        let file: BTreeMap<String, Value> = crate::configs::yaml(path)?;
-        let wrong = |id: &str, message: String| ConfigError::new(path, format!("{id}: {message}"));
-        let mut found = BTreeMap::new();
-        let (mut words, mut units) = (BTreeMap::new(), BTreeMap::new());
-        for (id, content) in &file {
-            if id == "words" || id == "units" {
-                let map = word_map(content).map_err(|e| wrong(id, e))?;
-                if id == "words" {
-                    words = map
-                } else {
-                    units = map
-                }
+    /// As [`crate::configs::yaml`]; a binding that makes no sense, a number that is published
+    /// and not bound, an id that is bound twice or not published.
+    pub fn load(
+        folder: &Path,
+        numbers: &[PublishedNumber],
+        tables: &[PublishedTable],
+    ) -> Result<Self, ConfigError> {
+        let mut found = Self::default();
+        let ids: BTreeSet<&str> = numbers.iter().map(|number| number.id.as_str()).collect();
+        for path in yaml_files(folder)? {
+            if [VIEWS, COMPARISON].iter().any(|other| path == Path::new(other)) {
                 continue;
             }
-            let Some(table) = tables.iter().find(|table| table.id == *id) else {
-                return Err(wrong(id, "no such published table".into()));
-            };
-            let blocks =
-                content.as_sequence().ok_or_else(|| wrong(id, "expected blocks".into()))?;
-            let blocks = blocks
-                .iter()
-                .map(|value| {
-                    let block = Block::parse(value).map_err(|e| wrong(id, e))?;
-                    block.check(table).map_err(|e| wrong(id, e))?;
-                    Ok(block)
-                })
-                .collect::<Result<_, ConfigError>>()?;
-            found.insert(id.clone(), TableBinding { blocks });
-        }
-        Ok(Self { tables: found, words, units })
-    }
-
-    /// The bindings of a table; `None` if it has none.
-    pub fn of(&self, id: &str) -> BoundTable<'_> {
-        BoundTable { binding: self.tables.get(id), all: self }
-    }
-
-    /// Every setting file that a field names.
-    pub fn settings(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        for block in self.tables.values().flat_map(|t| &t.blocks) {
-            for value in block.fields.values() {
-                settings_in(value, &mut found);
+            let file: Mapping = crate::configs::yaml(&path)?;
+            let section = section(&path);
+            for (id, value) in &file {
+                let id = shown(id);
+                let wrong = |why: String| ConfigError::new(&path, format!("{id}: {why}"));
+                if found.numbers.contains_key(&id) || found.tables.contains_key(&id) {
+                    return Err(wrong("bound in another file as well".into()));
+                }
+                if ids.contains(id.as_str()) {
+                    let binding = Binding::parse(value).map_err(wrong)?;
+                    found.numbers.insert(id, (section.clone(), binding));
+                } else if let Some(table) = tables.iter().find(|table| table.id == id) {
+                    let blocks = blocks(value, table).map_err(wrong)?;
+                    found.tables.insert(id, (section.clone(), blocks));
+                } else {
+                    let known = ids.iter().copied().chain(tables.iter().map(|t| t.id.as_str()));
+                    return Err(wrong(unknown("published number or table", &id, "", known)));
+                }
             }
+            found.files.push(path);
         }
-        found
+        match numbers.iter().find(|number| !found.numbers.contains_key(&number.id)) {
+            Some(number) => {
+                let message = format!("{} is published and not bound", number.id);
+                Err(ConfigError::new(folder, message))
+            }
+            None => Ok(found),
+        }
     }
 }
 
-/// A table's bindings with the words and units of all.
-#[derive(Debug, Clone, Copy)]
-pub struct BoundTable<'a> {
-    /// Its own; `None` if it has none.
-    pub binding: Option<&'a TableBinding>,
-    /// The file's.
-    pub all: &'a TableBindings,
-}
-
-fn settings_in(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Mapping(map) => {
-            if let Some(file) = map.get("config").and_then(Value::as_str) {
-                found.insert(file.to_owned());
-            }
-            for (_, inner) in map {
-                settings_in(inner, found);
-            }
-        }
-        Value::Sequence(items) => items.iter().for_each(|item| settings_in(item, found)),
-        _ => {}
+/// What a file's section is called: `sec 4` for `sec-4.yaml`, `App. E.3` for `app-e-3.yaml`.
+fn section(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    match (stem.strip_prefix("sec-"), stem.strip_prefix("app-")) {
+        (Some(number), _) => format!("sec {number}"),
+        (_, Some(rest)) => format!("App. {}", rest.to_uppercase().replace('-', ".")),
+        (None, None) => stem.into_owned(),
     }
 }
 
-fn word_map(value: &Value) -> Result<BTreeMap<String, String>, String> {
-    let map = value.as_mapping().ok_or("expected words")?;
-    map.iter()
-        .map(|(k, v)| Some((k.as_str()?.to_owned(), v.as_str()?.to_owned())))
-        .collect::<Option<_>>()
-        .ok_or_else(|| "expected words".into())
+/// The file name that a section's page has.
+pub fn stem(section: &str) -> String {
+    section.to_lowercase().replace("app. ", "app-").replace([' ', '.'], "-")
+}
+
+impl Binding {
+    /// What is written for a number, or for a field: a query alone, or keys.
+    fn parse(value: &Value) -> Result<Self, String> {
+        let binding = match value {
+            Value::String(query) => Self { query: Some(query.clone()), ..Self::default() },
+            other => serde_yaml::from_value(other.clone()).map_err(|error| error.to_string())?,
+        };
+        binding.check()?;
+        Ok(binding)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let ways = [&self.query, &self.needs_nova, &self.not_computed];
+        if ways.iter().filter(|way| way.is_some()).count() > 1 {
+            return Err("expected one of query, needs_nova and not_computed".into());
+        }
+        if self.needs_nova.is_some() && self.because.is_none() {
+            return Err("because is missing: why it needs the cluster's data".into());
+        }
+        if self.cause.is_some() && self.because.is_none() {
+            return Err("because is missing: what is known of the cause".into());
+        }
+        Ok(())
+    }
+
+    /// Whether anything is said of what answers it.
+    fn answers(&self) -> bool {
+        self.query.is_some() || self.needs_nova.is_some() || self.not_computed.is_some()
+    }
+}
+
+fn blocks(value: &Value, table: &PublishedTable) -> Result<Vec<Block>, String> {
+    let items = value.as_sequence().ok_or("expected a list of blocks of rows")?;
+    items.iter().map(|item| Block::parse(item, table)).collect()
 }
 
 impl Block {
-    /// Whether it names only what the published table has.
-    fn check(&self, table: &PublishedTable) -> Result<(), String> {
+    fn parse(value: &Value, table: &PublishedTable) -> Result<Self, String> {
+        let written: WrittenBlock =
+            serde_yaml::from_value(value.clone()).map_err(|error| error.to_string())?;
+        let rows = written.rows.iter().map(|(field, value)| Ok((shown(field), wanted(value)?)));
+        let bound = |(field, value): (&Value, &Value)| {
+            let field = shown(field);
+            let binding = Binding::parse(value).map_err(|why| format!("{field}: {why}"))?;
+            Ok((field, binding))
+        };
+        let block = Self {
+            keys: written.keys,
+            rows: rows.collect::<Result<_, String>>()?,
+            query: written.query,
+            fields: written.fields.iter().map(bound).collect::<Result<_, String>>()?,
+        };
         let has = |field: &String| table.rows.iter().flatten().any(|(name, _)| name == field);
-        let named = self.keys.iter().chain(self.fields.keys()).chain(self.none.keys());
-        let named = named.chain(self.rows.iter().map(|(field, _)| field));
-        if let Some(field) = named.into_iter().find(|field| *field != "*" && !has(field)) {
+        let named = block.keys.iter().chain(block.fields.keys());
+        let mut named = named.chain(block.rows.iter().map(|(field, _)| field));
+        if let Some(field) = named.find(|field| *field != "*" && !has(field)) {
             return Err(format!("{field}: no row of the table has this field"));
         }
-        if !table.rows.iter().any(|row| self.holds(row)) {
-            return Err(format!("rows: no row of the table fits the block of {:?}", self.keys));
+        if !table.rows.iter().any(|row| block.holds(row)) {
+            return Err(format!("rows: no row of the table fits the block of {:?}", block.keys));
         }
-        Ok(())
+        let loose =
+            |(_, binding): &(&String, &Binding)| block.query.is_none() && !binding.answers();
+        match block.fields.iter().find(loose) {
+            Some((field, _)) => Err(format!("{field}: no query answers it")),
+            None => Ok(block),
+        }
     }
 
     /// Whether it is about a row.
     pub fn holds(&self, row: &[(String, Value)]) -> bool {
         self.rows.iter().all(|(field, any)| {
             let own = row.iter().find(|(name, _)| name == field).map(|(_, value)| value);
-            let cell = own.map_or(Cell::Empty, |value| match value.as_f64() {
-                Some(x) => Cell::Number(x, 6),
-                None => Cell::text(super::published::shown(value)),
-            });
-            any.iter().any(|pattern| pattern.matches(&cell))
+            any.iter().any(|wanted| match wanted {
+                Wanted::Number(x) => own.and_then(Value::as_f64) == Some(*x),
+                Wanted::Words(glob) => glob.is_match(own.map_or_else(String::new, shown)),
+            })
         })
     }
 
-    fn parse(value: &Value) -> Result<Self, String> {
-        let map = value.as_mapping().ok_or("expected a block")?;
-        let known = ["keys", "rows", "fields", "none"];
-        if let Some(key) = map.keys().filter_map(Value::as_str).find(|k| !known.contains(k)) {
-            return Err(format!("{key}: not known in a block"));
-        }
-        let keys = map.get("keys").and_then(Value::as_sequence).ok_or("keys are missing")?;
-        let rows = map.get("rows").map_or(Ok(Vec::new()), |rows| {
-            let rows = rows.as_mapping().ok_or("rows: expected field: pattern")?;
-            rows.iter()
-                .map(|(field, pattern)| {
-                    let field = field.as_str().ok_or("rows: expected field: pattern")?;
-                    Ok((field.to_owned(), Pattern::parse_any(pattern)?))
-                })
-                .collect::<Result<Vec<_>, String>>()
-        })?;
-        let part = |name: &str| -> Result<BTreeMap<String, Value>, String> {
-            let empty = Mapping::new();
-            let part = map
-                .get(name)
-                .map_or(Ok(&empty), |v| v.as_mapping().ok_or(format!("{name}: expected fields")))?;
-            Ok(part.iter().filter_map(|(k, v)| Some((k.as_str()?.to_owned(), v.clone()))).collect())
-        };
-        let block = Self {
-            keys: keys.iter().filter_map(|k| k.as_str().map(str::to_owned)).collect(),
-            rows,
-            fields: part("fields")?,
-            none: part("none")?,
-        };
-        for (field, value) in &block.fields {
-            Quantity::parse(value).map_err(|e| format!("{field}: {e}"))?;
-        }
-        Ok(block)
+    /// What it says of a field, by its name or for every other.
+    pub fn of(&self, field: &str) -> Option<&Binding> {
+        self.fields.get(field).or_else(|| self.fields.get("*"))
     }
 }
 
-/// A quantity with the row's own fields put in their places, `{field}`.
-pub fn filled(value: &Value, row: &[(String, Value)]) -> Value {
-    match value {
-        Value::String(text) => {
-            let mut text = text.clone();
-            for (field, own) in row {
-                let place = format!("{{{field}}}");
-                if text.contains(&place) {
-                    text = text.replace(&place, &super::published::shown(own));
-                }
-            }
-            Value::String(text)
+fn wanted(value: &Value) -> Result<Vec<Wanted>, String> {
+    let items = match value {
+        Value::Sequence(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let one = |item: &Value| match item.as_f64() {
+        Some(number) => Ok(Wanted::Number(number)),
+        None => {
+            let glob = globset::GlobBuilder::new(&shown(item))
+                .literal_separator(false)
+                .case_insensitive(true)
+                .build();
+            Ok(Wanted::Words(glob.map_err(|error| error.to_string())?.compile_matcher()))
         }
-        Value::Sequence(items) => Value::Sequence(items.iter().map(|i| filled(i, row)).collect()),
-        Value::Mapping(map) => {
-            Value::Mapping(map.iter().map(|(k, v)| (k.clone(), filled(v, row))).collect())
+    };
+    items.iter().map(one).collect()
+}
+
+/// A query with the row's own published keys in their places, `{field}`.
+///
+/// # Errors
+/// A place that no field of the row fills; or one that would be filled with what is to be
+/// answered.
+pub fn filled(query: &str, keys: &[String], row: &[(String, Value)]) -> Result<String, String> {
+    let mut text = String::new();
+    let mut rest = query;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (field, behind) = after.split_once('}').ok_or("expected } after {")?;
+        let value = row.iter().find(|(name, _)| name == field);
+        let (_, value) = value.ok_or_else(|| format!("{{{field}}}: the row has no such field"))?;
+        if !keys.iter().any(|key| key == field) {
+            return Err(format!("{{{field}}}: no key of the row"));
         }
-        other => other.clone(),
+        text.push_str(before);
+        text.push_str(&match numeric(value) {
+            Some(_) => shown(value),
+            None => shown(value).replace('\'', "''"),
+        });
+        rest = behind;
+    }
+    Ok(text + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Vec<(String, Value)> {
+        let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
+        vec![
+            ("cell".into(), value("it's")),
+            ("rate".into(), value("1.35")),
+            ("hit".into(), value("0.2")),
+        ]
+    }
+
+    fn filled_with(query: &str) -> Result<String, String> {
+        filled(query, &["cell".into(), "rate".into()], &row())
+    }
+
+    #[test]
+    fn a_place_is_filled_with_the_rows_own_key() {
+        let sql = filled_with("select x from t where cell = '{cell}' and rate = {rate}").unwrap();
+        assert_eq!(sql, "select x from t where cell = 'it''s' and rate = 1.35");
+    }
+
+    #[test]
+    fn no_published_value_goes_into_a_query_but_what_names_the_row() {
+        assert!(filled_with("select {hit}").unwrap_err().contains("no key of the row"));
+        assert!(filled_with("select {hits}").unwrap_err().contains("no such field"));
+        assert!(filled_with("select {hit").unwrap_err().contains("expected }"));
+    }
+
+    #[test]
+    fn a_binding_says_one_thing_and_why() {
+        let says = |text: &str| Binding::parse(&serde_yaml::from_str(text).unwrap()).unwrap_err();
+        assert!(says("{query: select 1, not_computed: x}").contains("expected one of"));
+        assert!(says("{needs_nova: results/nova/}").contains("because is missing"));
+        assert!(says("{query: select 1, cause: chance}").contains("because is missing"));
+        assert!(says("{query: select 1, bound: below}").contains("below"));
+        assert!(says("{select: 1}").contains("select"));
+    }
+
+    #[test]
+    fn a_section_has_the_papers_name_and_its_page_the_files() {
+        for (file, name) in [("sec-4", "sec 4"), ("app-e-3", "App. E.3"), ("abstract", "abstract")]
+        {
+            let path = Path::new("analysis/numbers").join(format!("{file}.yaml"));
+            assert_eq!(section(&path), name);
+            assert_eq!(stem(name), file);
+        }
     }
 }

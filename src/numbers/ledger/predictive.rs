@@ -13,16 +13,15 @@
 //! bring a third value, their distance: seeds that lie too close together or too far apart
 //! are a difference, too.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
 /// How likely the interval is to hold one draw more.
 const COVERAGE: f64 = 0.95;
 
 /// Fewer draws have no interval of that probability.
 pub const FEWEST_DRAWS: usize = 39;
-
-/// An interval that is wider than this share of the published value says nothing. It is the
-/// widest band by which the paper itself scores a prediction: a gap slope within 0.6 and 1.4
-/// of its model (App. C, S2).
-pub const WIDE: f64 = 0.8;
 
 /// How published values belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +39,41 @@ pub enum Shape {
 }
 
 /// What a value is stated to be, where it is not stated to be itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Side {
     /// At most that.
     AtMost,
     /// At least that.
     AtLeast,
+    /// More than that.
+    MoreThan,
+    /// Less than that.
+    LessThan,
+}
+
+impl Side {
+    /// Whether a value keeps to a bound: a strict one has no slack, another one that of its
+    /// rounding.
+    pub fn holds(self, own: f64, bound: f64, rounding: f64) -> bool {
+        let slack = rounding * (1.0 + 1e-9);
+        match self {
+            Self::AtMost => own <= bound + slack,
+            Self::AtLeast => own >= bound - slack,
+            Self::MoreThan => own > bound,
+            Self::LessThan => own < bound,
+        }
+    }
+
+    /// In words, before the bound.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AtMost => "at most",
+            Self::AtLeast => "at least",
+            Self::MoreThan => "more than",
+            Self::LessThan => "less than",
+        }
+    }
 }
 
 /// What is published.
@@ -59,6 +87,8 @@ pub struct Stated<'a> {
     pub shape: Shape,
     /// Whether it is a bound.
     pub bound: Option<Side>,
+    /// An interval that is wider than this share of the published value says nothing.
+    pub wide: f64,
 }
 
 /// How it stands.
@@ -79,6 +109,16 @@ pub enum Direction {
     OursAbove,
     /// The draws lie below it.
     OursBelow,
+}
+
+impl Direction {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::OursAbove => "ours above",
+            Self::OursBelow => "ours below",
+        }
+    }
 }
 
 /// One value against its interval.
@@ -105,11 +145,11 @@ pub struct Against {
 pub struct Judged {
     /// How they stand.
     pub standing: Standing,
-    /// Value by value; none for a bound, or with too few draws.
+    /// Value by value; none for a bound or words, or with too few draws.
     pub against: Vec<Against>,
     /// How many draws have the statistic.
     pub draws: usize,
-    /// For a bound, in how many of them it holds.
+    /// For a bound or an outcome in words, in how many of them it holds.
     pub holds_in: Option<usize>,
     /// How likely the next draw is to lie outside by chance.
     pub by_chance: f64,
@@ -151,7 +191,7 @@ pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
         .iter()
         .map(|part| part.against(if alone { part.ranked() } else { part.within(reach) }))
         .collect();
-    let is_wide = |one: &Against| one.relative_width.is_none_or(|width| width > WIDE);
+    let is_wide = |one: &Against| one.relative_width.is_none_or(|width| width > stated.wide);
     let standing = if against.iter().any(|one| one.outside.is_some()) {
         Standing::Differs
     } else if against.iter().any(is_wide) {
@@ -169,18 +209,48 @@ fn trimmed(draws: usize) -> usize {
     ((draws + 1) as f64 * (1.0 - COVERAGE) / 2.0 + 1e-9) as usize
 }
 
+/// So many of some draws and the published value may lie outside.
+fn few_of(draws: usize) -> f64 {
+    (1.0 - COVERAGE) * (draws + 1) as f64
+}
+
+/// An outcome in words, or as a list of no fixed length, against those of the draws: it differs
+/// if it is one of those that together hardly a draw has. It says nothing if more than `wide` of
+/// the draws came out otherwise. `None` is a draw that has no outcome, an outcome as well.
+pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Judged {
+    let n = draws.len();
+    if n < FEWEST_DRAWS {
+        return Judged::without_interval(n);
+    }
+    let mut counts: BTreeMap<&Option<T>, usize> = BTreeMap::new();
+    for draw in draws {
+        *counts.entry(draw).or_default() += 1;
+    }
+    let alike = counts.get(stated).copied().unwrap_or(0);
+    // With the published outcome itself among them.
+    let as_rare: usize = counts.values().filter(|count| **count <= alike).sum();
+    let as_rare = (as_rare + 1) as f64;
+    let few = few_of(n);
+    let standing = if as_rare <= few {
+        Standing::Differs
+    } else if (n - alike) as f64 > wide * n as f64 {
+        Standing::Uninformative
+    } else {
+        Standing::Consistent
+    };
+    let by_chance = libm::floor(few) / (n + 1) as f64;
+    Judged { standing, against: Vec::new(), draws: n, holds_in: Some(alike), by_chance }
+}
+
 /// A bound differs where hardly a draw keeps to it, and says something where hardly one
 /// does not.
 fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
     let keeps = |draw: &&&Vec<f64>| {
-        let slack = |(own, (value, half)): (&f64, (&f64, &f64))| match side {
-            Side::AtMost => *own <= value + half * (1.0 + 1e-9),
-            Side::AtLeast => *own >= value - half * (1.0 + 1e-9),
-        };
-        draw.iter().zip(stated.values.iter().zip(stated.rounding)).all(slack)
+        let keeps = |(own, (value, half)): (&f64, (&f64, &f64))| side.holds(*own, *value, *half);
+        draw.iter().zip(stated.values.iter().zip(stated.rounding)).all(keeps)
     };
     let (n, holds_in) = (draws.len(), draws.iter().filter(keeps).count());
-    let few = (1.0 - COVERAGE) * (n + 1) as f64;
+    let few = few_of(n);
     let standing = match (holds_in as f64, (n - holds_in) as f64) {
         (holds, _) if holds + 1.0 <= few => Standing::Differs,
         (_, fails) if fails + 1.0 <= few => Standing::Consistent,

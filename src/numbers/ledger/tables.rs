@@ -2,78 +2,223 @@
 
 mod layout;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_yaml::Value;
 
+use crate::run::SourceFile;
 use crate::table::{Cell, Table};
 
-use super::bindings::{Block, BoundTable, filled};
-use super::catalogue::Catalogue;
-use super::compare::{Asked, Compared, compare};
-use super::evaluate::{self, Found, Lack};
-use super::published::{Form, Kind, PublishedTable, numeric, shown};
-use super::quantity::{Quantity, Take};
-use super::tolerance::Tolerances;
-use super::{Entry, Status, computed_from, in_words, rests_on};
+use super::answers::{Answered, Answers, Basis};
+use super::bindings::{Binding, Block, filled};
+use super::compare::{Asked, Compared, Own, Stated, Values, compare, of_cells};
+use super::comparison::Comparison;
+use super::entry::{Entry, Interval, SETTINGS, Status, basis, cause, chance};
+use super::published::{Form, PublishedTable, numeric, shown};
 use layout::{cells, laid_out};
 
 /// A published table, compared.
 pub struct ComparedTable {
     /// A row of the ledger per row of the table.
     pub entries: Vec<Entry>,
-    /// Published beside ours; `None` where nothing of the table is bound to a quantity.
+    /// Published beside ours; `None` where nothing of the table is bound to a query.
     pub table: Option<Table>,
     /// Bindings that lead nowhere.
     pub broken: Vec<String>,
 }
 
+/// A published table and what is asked for its fields.
+pub struct AskedTable<'a> {
+    table: &'a PublishedTable,
+    section: String,
+    keys: Vec<String>,
+    rows: Vec<AskedRow<'a>>,
+}
+
+/// A row and what is asked for its fields.
+struct AskedRow<'a> {
+    id: String,
+    keys: &'a [String],
+    published: &'a [(String, Value)],
+    blocks: Vec<&'a Block>,
+    fields: Vec<AskedField<'a>>,
+}
+
+/// A field of a row: what is published, and what it is bound to.
+struct AskedField<'a> {
+    name: &'a str,
+    value: &'a Value,
+    /// A query of its own, with the row's keys in it.
+    query: Option<Result<String, String>>,
+    /// What is said of it, with a query or without one.
+    binding: Option<&'a Binding>,
+}
+
 /// One field of one row, compared.
-struct Field {
-    name: String,
+struct Field<'a> {
+    name: &'a str,
     published: String,
     compared: Compared,
     /// Published and ours as they are set in the table.
     cells: [Cell; 2],
-    found: Result<Found, Lack>,
+    basis: BTreeSet<Basis>,
+    sources: BTreeSet<SourceFile>,
+    answered: Option<&'a Answered>,
+    binding: Option<&'a Binding>,
 }
 
-/// Compares every row of a table.
-pub fn compared(
-    table: &PublishedTable,
-    bound: BoundTable<'_>,
-    catalogue: &Catalogue,
-    tolerances: &Tolerances,
-) -> ComparedTable {
-    let blocks = bound.binding.map_or(&[][..], |b| &b.blocks);
-    let keys = blocks.first().map_or_else(Vec::new, |block| block.keys.clone());
-    let mut out = ComparedTable { entries: Vec::new(), table: None, broken: Vec::new() };
-    let mut rows = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    for (i, row) in table.rows.iter().enumerate() {
-        let of_row: Vec<&Block> = blocks.iter().filter(|block| block.holds(row)).collect();
-        let keys = of_row.first().map_or(&keys, |block| &block.keys);
-        let id = identity(&table.id, keys, row, i);
-        let fields: Vec<Field> = row
-            .iter()
-            .filter(|(name, value)| !keys.contains(name) && !value.is_null())
-            .map(|(name, value)| field(name, value, row, &of_row, bound, catalogue, tolerances))
-            .collect();
-        for field in &fields {
-            if let Err(Lack::Broken(why)) = &field.found {
-                out.broken.push(format!("{id}: {}: {why}", field.name));
+impl<'a> AskedTable<'a> {
+    /// A published table with its section and blocks, if it has any.
+    pub fn of(table: &'a PublishedTable, bound: Option<(&str, &'a [Block])>) -> Self {
+        let place = table.place.split(['(', ',']).next().unwrap_or_default().trim();
+        let (section, blocks) = bound.unwrap_or((place, &[]));
+        let keys = blocks.first().map_or(&[][..], |block| &block.keys[..]);
+        let row = |(i, published): (usize, &'a Vec<(String, Value)>)| {
+            let blocks: Vec<&Block> =
+                blocks.iter().filter(|block| block.holds(published)).collect();
+            let keys = blocks.first().map_or(keys, |block| &block.keys[..]);
+            let is_asked =
+                |(name, value): &&(String, Value)| !keys.contains(name) && !value.is_null();
+            let field = |(name, value): &'a (String, Value)| {
+                AskedField::of(name, value, keys, published, &blocks)
+            };
+            AskedRow {
+                id: identity(&table.id, keys, published, i),
+                fields: published.iter().filter(is_asked).map(field).collect(),
+                keys,
+                published,
+                blocks,
             }
-            if !names.contains(&field.name) && !field.compared.ours.is_empty() {
-                names.push(field.name.clone());
+        };
+        let rows = table.rows.iter().enumerate().map(row).collect();
+        Self { table, section: section.to_owned(), keys: keys.to_vec(), rows }
+    }
+
+    /// Every query that it asks.
+    pub fn queries(&self) -> Vec<String> {
+        let blocks = self.rows.iter().flat_map(|row| &row.blocks);
+        let of_blocks = blocks.filter_map(|block| block.query.clone());
+        let fields = self.rows.iter().flat_map(|row| &row.fields);
+        let of_fields = fields.filter_map(|field| field.query.as_ref()?.as_ref().ok().cloned());
+        of_blocks.chain(of_fields).collect()
+    }
+
+    /// Compares every row.
+    pub fn compared(&self, answers: &Answers, how: &Comparison) -> ComparedTable {
+        let mut out = ComparedTable { entries: Vec::new(), table: None, broken: Vec::new() };
+        let (mut rows, mut names): (Vec<_>, Vec<String>) = (Vec::new(), Vec::new());
+        for row in &self.rows {
+            let fields: Vec<Field<'_>> =
+                row.fields.iter().map(|field| row.field(field, answers, how)).collect();
+            for field in &fields {
+                if let Some(why) = &field.compared.broken {
+                    out.broken.push(format!("{}: {}: {why}", row.id, field.name));
+                }
+                if !names.iter().any(|name| name == field.name) && !field.compared.ours.is_empty() {
+                    names.push(field.name.to_owned());
+                }
             }
+            out.entries.push(self.entry(&row.id, &fields));
+            rows.push((row.id.clone(), row.published, fields));
         }
-        out.entries.push(entry(table, &id, &fields));
-        rows.push((id, row, fields));
+        out.broken.extend(self.strange_columns(answers));
+        if !names.is_empty() {
+            out.table = Some(laid_out(self.table, &self.keys, &names, &rows, how));
+        }
+        out
     }
-    if !names.is_empty() {
-        out.table = Some(laid_out(table, &keys, &names, &rows, bound));
+
+    /// Columns of answers that are no field of the table.
+    fn strange_columns(&self, answers: &Answers) -> BTreeSet<String> {
+        let fields = || self.table.rows.iter().flatten().map(|(name, _)| name.as_str());
+        let blocks = self.rows.iter().flat_map(|row| &row.blocks);
+        let answers =
+            blocks.filter_map(|block| answers.get(block.query.as_ref()?)?.ours.as_ref().ok());
+        let columns = answers.flat_map(|answer| &answer.columns);
+        let is_strange = |name: &str| !fields().any(|field| column_form(name, field).is_some());
+        let strange = columns.filter(|column| is_strange(&column.name));
+        strange.map(|c| format!("{}: {}: no field of the table", self.table.id, c.name)).collect()
     }
-    out
+
+    /// A row of the ledger: it stands as well as the worst of its fields that were compared.
+    fn entry(&self, id: &str, fields: &[Field<'_>]) -> Entry {
+        let with = |status: Status| fields.iter().filter(|f| f.compared.status == status).count();
+        let compared = fields.iter().filter(|f| f.compared.status.is_compared()).count();
+        let order = [
+            Status::Differs,
+            Status::Consistent,
+            Status::Uninformative,
+            Status::Reproduced,
+            Status::ByConstruction,
+            Status::NeedsNova,
+        ];
+        let status = order.into_iter().find(|status| with(*status) > 0).unwrap_or_default();
+        let off: Vec<&Field<'_>> =
+            fields.iter().filter(|f| f.compared.status == Status::Differs).collect();
+        let gaps: Vec<String> = off
+            .iter()
+            .map(|f| format!("{} {}", f.name, f.compared.gap).trim_end().to_owned())
+            .collect();
+        let because = if compared == 0 {
+            fields.first().map_or_else(String::new, |f| f.compared.because.clone())
+        } else {
+            let (agree, all) = (compared - off.len(), fields.len());
+            format!("{agree} of {compared} compared fields agree, of {all} in the row")
+        };
+        let shown_fields =
+            || fields.iter().filter(|f| !f.compared.ours.is_empty() || compared == 0);
+        let of = |pick: &dyn Fn(&Field<'_>) -> String| {
+            let parts = shown_fields().map(|f| format!("{} {}", f.name, pick(f)));
+            parts.collect::<Vec<_>>().join("; ")
+        };
+        let named = |f: &Field<'_>| -> Vec<Interval> {
+            let with_field = |interval: &Interval| Interval {
+                what: format!("{} {}", f.name, interval.what).replace(" value", ""),
+                ..interval.clone()
+            };
+            f.compared.intervals.iter().map(with_field).collect()
+        };
+        let agrees_by_chance: f64 = fields.iter().map(|f| 1.0 - f.compared.by_chance).product();
+        let causes: Option<Vec<_>> = off.iter().map(|f| cause(&f.compared, f.binding?)).collect();
+        let farthest = off.iter().max_by(|a, b| a.compared.apart.total_cmp(&b.compared.apart));
+        let directions: BTreeSet<&str> =
+            off.iter().map(|f| f.compared.direction.as_str()).collect();
+        let words: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
+        let uses = || fields.iter().filter_map(|f| f.answered).map(|answered| &answered.uses);
+        let read: BTreeSet<(String, usize, usize)> = uses()
+            .flat_map(|uses| &uses.read)
+            .filter(|read| read.table != SETTINGS)
+            .map(|read| (read.table.clone(), read.rows.len(), read.of))
+            .collect();
+        Entry {
+            id: id.to_owned(),
+            section: self.section.clone(),
+            place: self.table.place.clone(),
+            statement: self.table.title.clone(),
+            kind: "table".into(),
+            published: of(&|f| f.published.clone()),
+            ours: if compared == 0 { String::new() } else { of(&|f| f.compared.ours.clone()) },
+            basis: words.iter().map(|b| b.words()).collect::<Vec<_>>().join(" and "),
+            status,
+            direction: match directions.len() {
+                1 => directions.into_iter().collect(),
+                _ => String::new(),
+            },
+            gap: gaps.join("; "),
+            apart: farthest.map_or_else(String::new, |f| crate::digits::fixed(f.compared.apart, 3)),
+            intervals: fields.iter().flat_map(named).collect(),
+            by_chance: chance(1.0 - agrees_by_chance),
+            cause: causes.and_then(|causes| causes.into_iter().next()),
+            because,
+            read: read.into_iter().collect(),
+            computed_from: uses()
+                .flat_map(|uses| uses.files.iter().cloned())
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+            ..Entry::default()
+        }
+    }
 }
 
 fn identity(table: &str, keys: &[String], row: &[(String, Value)], i: usize) -> String {
@@ -89,162 +234,194 @@ fn identity(table: &str, keys: &[String], row: &[(String, Value)], i: usize) -> 
     }
 }
 
-fn field(
-    name: &str,
-    value: &Value,
-    row: &[(String, Value)],
-    blocks: &[&Block],
-    bound: BoundTable<'_>,
-    catalogue: &Catalogue,
-    tolerances: &Tolerances,
-) -> Field {
-    let binding = blocks.iter().find_map(|block| block.fields.get(name));
-    let none = || {
-        let of = |key: &str| blocks.iter().find_map(|block| block.none.get(key));
-        of(name).or_else(|| of("*"))
-    };
-    let (found, form) = match binding {
-        Some(binding) => match Quantity::parse(&filled(binding, row)) {
-            Ok(quantity) => (catalogue.evaluate(&quantity), form_of(&quantity)),
-            Err(why) => (Err(Lack::Broken(why)), None),
-        },
-        None => (Err(none().map_or_else(unbound, lack)), None),
-    };
-    let unit = name.rsplit('.').next().and_then(|last| bound.all.units.get(last));
-    let compared = match (&found, numeric(value)) {
-        (Ok(_), Some((values, digits))) => {
-            let form = form.unwrap_or(Form::List);
-            let unit = unit.map_or("", String::as_str);
-            let kind = Kind::Measured;
-            let asked = Asked { values, form, kind, unit, digits, approx: false };
-            compare(&asked, &found, tolerances)
-        }
-        (Ok(own), None) => words(value, own, &bound.all.words),
-        (Err(lack), _) => Compared::lacking(lack),
-    };
-    let published = match (form, value) {
-        (Some(form), Value::Sequence(items)) if items.len() == 2 => {
-            items.iter().map(shown).collect::<Vec<_>>().join(form.joint())
-        }
-        _ => shown(value),
-    };
-    let cells = cells(value, form, &published, &compared, &found, &bound.all.words);
-    Field { name: name.into(), published, compared, cells, found }
-}
-
-fn unbound() -> Lack {
-    Lack::NotComputed("not bound to a quantity of ours".into())
-}
-
-/// What a block says of a field that nothing answers.
-fn lack(value: &Value) -> Lack {
-    match Quantity::parse(value) {
-        Ok(Quantity::Nova(path, because)) => Lack::Nova { path, because },
-        Ok(Quantity::None(why)) => Lack::NotComputed(why),
-        _ => Lack::NotComputed(shown(value)),
+impl<'a> AskedField<'a> {
+    fn of(
+        name: &'a str,
+        value: &'a Value,
+        keys: &[String],
+        row: &[(String, Value)],
+        blocks: &[&'a Block],
+    ) -> Self {
+        let own = || blocks.iter().find_map(|block| block.fields.get(name));
+        let binding = own().or_else(|| blocks.iter().find_map(|block| block.of(name)));
+        let query = binding.and_then(|binding| binding.query.as_ref());
+        Self { name, value, query: query.map(|sql| filled(sql, keys, row)), binding }
     }
 }
 
-/// How a quantity's values belong together, where its form says so.
-fn form_of(quantity: &Quantity) -> Option<Form> {
-    match quantity {
-        Quantity::Cells(cells) => match cells.take {
-            Take::Of => Some(Form::Of),
-            Take::Range => Some(Form::Range),
-            _ => None,
-        },
-        Quantity::Range(_) => Some(Form::Range),
-        Quantity::ShareOf(..) => Some(Form::Of),
-        Quantity::Scale(_, of) | Quantity::Abs(of) => form_of(of),
-        _ => None,
+impl AskedRow<'_> {
+    fn field<'f>(
+        &'f self,
+        field: &'f AskedField<'_>,
+        answers: &'f Answers,
+        how: &Comparison,
+    ) -> Field<'f> {
+        let none = Binding::default();
+        let (own, answered, form) = match &field.query {
+            Some(Err(why)) => return field.unanswered(Compared::broken(why.clone()), how),
+            Some(Ok(sql)) => {
+                let answered = answers.get(sql);
+                let form = answered.and_then(form_of_columns);
+                (answered.map(Own::of), answered, form)
+            }
+            None => match self.of_blocks(field.name, answers, how) {
+                Some((own, answered, form)) => (Some(own), Some(answered), form),
+                None => (None, None, None),
+            },
+        };
+        let (Some(own), Some(answered)) = (own, answered) else {
+            let compared = Compared::unanswered(field.binding.unwrap_or(&none));
+            return field.unanswered(compared, how);
+        };
+        // What is said of every other field is not said of one that is answered.
+        let is_answered =
+            |binding: &&Binding| binding.needs_nova.is_none() && binding.not_computed.is_none();
+        let binding = field.binding.filter(is_answered);
+        let form = form.unwrap_or(Form::List);
+        let asked = Asked {
+            values: stated(field.value),
+            form,
+            approx: false,
+            binding: binding.unwrap_or(&none),
+        };
+        let compared = compare(&asked, &own, how);
+        let published = match field.value {
+            Value::Sequence(items) if items.len() == 2 => {
+                items.iter().map(shown).collect::<Vec<_>>().join(form.joint())
+            }
+            _ => shown(field.value),
+        };
+        let bound = binding.and_then(|binding| binding.bound);
+        let published = match bound {
+            Some(side) => format!("{} {published}", side.words()),
+            None => published,
+        };
+        Field {
+            name: field.name,
+            cells: cells(field.value, form, &published, &compared, how),
+            published,
+            basis: basis(&answered.uses, binding.unwrap_or(&none)),
+            sources: answered.uses.sources.clone(),
+            compared,
+            answered: Some(answered),
+            binding,
+        }
     }
-}
 
-/// Words against words, after the paper's abbreviations are written out.
-fn words(value: &Value, own: &Found, dictionary: &BTreeMap<String, String>) -> Compared {
-    let plain = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
-    let items = match value {
-        Value::Sequence(items) => items.iter().map(shown).collect(),
-        one => vec![shown(one)],
-    };
-    let known = |word: &str| plain(dictionary.get(word).map_or(word, String::as_str));
-    let published: Vec<String> = items.iter().map(|word| known(word)).collect();
-    let ours: Vec<String> = own
-        .values
-        .iter()
-        .map(|value| match value {
-            evaluate::Value::Text(text) => text.clone(),
-            evaluate::Value::Number(x) => x.to_string(),
+    /// What the query of one of its blocks gives for a field.
+    fn of_blocks<'f>(
+        &self,
+        field: &str,
+        answers: &'f Answers,
+        how: &Comparison,
+    ) -> Option<(Own, &'f Answered, Option<Form>)> {
+        self.blocks.iter().find_map(|block| {
+            let answered = answers.get(block.query.as_ref()?)?;
+            let (places, form) = match &answered.ours {
+                Ok(answer) => places_of(answer, field)?,
+                // Every field of the block is broken, each says why.
+                Err(_) => (Vec::new(), None),
+            };
+            let pick = |answer: &Table| self.values(answer, &places, how);
+            Some((Own::by(answered, pick), answered, form))
         })
-        .collect();
-    let same = ours.iter().map(|word| known(word)).eq(published.iter().cloned());
-    let on_runs = !own.uses.origins.is_empty();
-    Compared {
-        ours: ours.join(", "),
-        status: match (same, on_runs) {
-            (false, _) => Status::Differs,
-            (true, true) => Status::Replicated,
-            (true, false) => Status::Reproduced,
-        },
-        gap: String::new(),
-        because: "the same words".into(),
+    }
+
+    /// Its values in an answer with a row for each of some published rows.
+    fn values(&self, answer: &Table, places: &[usize], how: &Comparison) -> Values {
+        let is_own = |cells: &[Cell]| {
+            self.keys.iter().all(|key| {
+                let published = self.published.iter().find(|(name, _)| name == key);
+                match (answer.place(key), published) {
+                    (Some(place), Some((_, value))) => is_key(&cells[place], value, how),
+                    _ => true,
+                }
+            })
+        };
+        let row = answer.rows.iter().find(|row| is_own(&row.cells))?;
+        of_cells(&places.iter().map(|place| &row.cells[*place]).collect::<Vec<_>>())
     }
 }
 
-/// A row of the ledger: it stands as well as the worst of its fields that were compared.
-fn entry(table: &PublishedTable, id: &str, fields: &[Field]) -> Entry {
-    let with = |status: Status| fields.iter().filter(|f| f.compared.status == status).count();
-    let (reproduced, replicated, differs) =
-        (with(Status::Reproduced), with(Status::Replicated), with(Status::Differs));
-    let compared = reproduced + replicated + differs;
-    let status = match (differs, replicated, reproduced) {
-        (1.., ..) => Status::Differs,
-        (0, 1.., _) => Status::Replicated,
-        (0, 0, 1..) => Status::Reproduced,
-        (0, 0, 0) if with(Status::NeedsNova) > 0 => Status::NeedsNova,
-        (0, 0, 0) => Status::NotComputed,
-    };
-    let off: Vec<&str> = fields
-        .iter()
-        .filter(|f| f.compared.status == Status::Differs)
-        .map(|f| f.name.as_str())
-        .collect();
-    let gaps: Vec<String> = fields
-        .iter()
-        .filter(|f| f.compared.status == Status::Differs && !f.compared.gap.is_empty())
-        .map(|f| format!("{} {}", f.name, f.compared.gap))
-        .collect();
-    let because = if compared == 0 {
-        fields.first().map_or_else(String::new, |f| f.compared.because.clone())
-    } else {
-        format!(
-            "{} of {compared} compared fields agree, of {} in the row",
-            compared - off.len(),
-            fields.len()
-        )
-    };
-    let mut from: BTreeSet<String> = BTreeSet::new();
-    let mut files = BTreeSet::new();
-    for field in fields {
-        from.extend(rests_on(&field.found));
-        files.extend(computed_from(&field.found));
+impl AskedField<'_> {
+    fn unanswered(&self, compared: Compared, how: &Comparison) -> Field<'_> {
+        let published = shown(self.value);
+        Field {
+            name: self.name,
+            cells: cells(self.value, Form::List, &published, &compared, how),
+            published,
+            compared,
+            basis: BTreeSet::new(),
+            sources: BTreeSet::new(),
+            answered: None,
+            binding: self.binding,
+        }
     }
-    let of = |pick: &dyn Fn(&Field) -> &str| {
-        let shown = fields.iter().filter(|f| !f.compared.ours.is_empty() || compared == 0);
-        shown.map(|f| format!("{} {}", f.name, pick(f))).collect::<Vec<_>>().join("; ")
+}
+
+fn stated(value: &Value) -> Stated {
+    match (numeric(value), value) {
+        (Some((numbers, digits)), _) => {
+            Stated::Numbers(numbers.into_iter().map(|x| (x, digits)).collect())
+        }
+        (None, Value::Sequence(items)) => Stated::Words(items.iter().map(shown).collect()),
+        (None, one) => Stated::Words(vec![shown(one)]),
+    }
+}
+
+/// Whether a cell of ours names the same as a published key.
+fn is_key(own: &Cell, published: &Value, how: &Comparison) -> bool {
+    let number = match own {
+        Cell::Number(x, _) => Some(*x),
+        Cell::Count(n) => Some(*n as f64),
+        _ => None,
     };
-    Entry {
-        id: id.to_owned(),
-        place: table.place.clone(),
-        statement: table.title.clone(),
-        kind: "table".into(),
-        unit: String::new(),
-        published: of(&|f| &f.published),
-        ours: if compared == 0 { String::new() } else { of(&|f| &f.compared.ours) },
-        from: in_words(&from),
-        status,
-        gap: gaps.join("; "),
-        because,
-        computed_from: files.into_iter().collect(),
+    match (number, published.as_f64()) {
+        (Some(own), Some(published)) => (own - published).abs() < 1e-9,
+        _ => how.plain(&own.print()) == how.plain(&shown(published)),
+    }
+}
+
+/// Which value of a field a column holds, and how its values belong together: `FIELD`,
+/// `FIELD_least` and `FIELD_most`, `FIELD_k` and `FIELD_n`, `FIELD_1` and so on.
+fn column_form(column: &str, field: &str) -> Option<(usize, Option<Form>)> {
+    let rest = column.strip_prefix(field)?;
+    match rest {
+        "" => return Some((0, None)),
+        "_least" => return Some((0, Some(Form::Range))),
+        "_most" => return Some((1, Some(Form::Range))),
+        "_k" => return Some((0, Some(Form::Of))),
+        "_n" => return Some((1, Some(Form::Of))),
+        _ => {}
+    }
+    let place: usize = rest.strip_prefix('_')?.parse().ok()?;
+    Some((place.checked_sub(1)?, Some(Form::List)))
+}
+
+/// Where an answer holds the values of a field, in order.
+fn places_of(answer: &Table, field: &str) -> Option<(Vec<usize>, Option<Form>)> {
+    let of = |(place, name): (usize, &str)| {
+        let (order, form) = column_form(name, field)?;
+        Some((order, place, form))
+    };
+    let names = answer.columns.iter().map(|column| &*column.name).enumerate();
+    let mut found: Vec<_> = names.filter_map(of).collect();
+    found.sort_by_key(|(order, ..)| *order);
+    let form = found.first()?.2;
+    Some((found.into_iter().map(|(_, place, _)| place).collect(), form))
+}
+
+/// How the two values of an answer belong together, by the endings of its columns.
+fn form_of_columns(answered: &Answered) -> Option<Form> {
+    let names: Vec<&str> =
+        answered.ours.as_ref().ok()?.columns.iter().map(|column| &*column.name).collect();
+    let [first, second] = names[..] else { return None };
+    let ends = |name: &str, end: &str| name == end || name.ends_with(&format!("_{end}"));
+    if ends(first, "least") && ends(second, "most") {
+        Some(Form::Range)
+    } else if ends(first, "k") && ends(second, "n") {
+        Some(Form::Of)
+    } else {
+        None
     }
 }

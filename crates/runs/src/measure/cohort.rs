@@ -17,8 +17,7 @@ const LENGTH_S: f64 = 1800.0;
 pub struct Cohort {
     /// Its sessions, those of the burst included.
     pub sessions: u64,
-    /// Median time from arrival to end, s; one that did not complete counts as longer
-    /// than all others. `None` if the median is one of them.
+    /// Median time from arrival to end of those that completed, s; `None` if none did.
     pub median_duration_s: Option<f64>,
     /// Sessions that had not completed at the run's end.
     pub unfinished: u64,
@@ -31,19 +30,17 @@ pub fn cohort(run: &Run, burst_start_s: f64) -> Option<Cohort> {
     if run.meta.duration_s < arrived.end_s {
         return None;
     }
-    let durations: Vec<f64> = run
-        .sessions
-        .iter()
-        .filter(|s| s.was_in_system())
-        .filter_map(|session| {
-            let from_s = session.t_arrival_s().filter(|t| arrived.holds(*t))?;
-            let ended = session.t_end_s.filter(|_| session.status == SessionStatus::Completed);
-            Some(ended.map_or(f64::INFINITY, |t| t - from_s))
-        })
-        .collect();
-    Some(Cohort {
-        sessions: durations.len() as u64,
-        median_duration_s: Some(stats::median(&durations)?).filter(|t| t.is_finite()),
-        unfinished: durations.iter().filter(|t| t.is_infinite()).count() as u64,
+    let mut sessions = 0;
+    let mut durations = Vec::new();
+    for session in run.sessions.iter().filter(|session| session.was_in_system()) {
+        let Some(from_s) = session.t_arrival_s().filter(|t| arrived.holds(*t)) else { continue };
+        sessions += 1;
+        let ended = session.t_end_s.filter(|_| session.status == SessionStatus::Completed);
+        durations.extend(ended.map(|t| t - from_s));
+    }
+    (sessions > 0).then(|| Cohort {
+        sessions,
+        median_duration_s: stats::median(&durations),
+        unfinished: sessions - durations.len() as u64,
     })
 }

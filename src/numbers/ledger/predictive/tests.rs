@@ -10,7 +10,7 @@ fn forty() -> Vec<Option<Vec<f64>>> {
 fn one(value: f64, rounding: f64) -> Judged {
     let (values, rounding) = ([value], [rounding]);
     let shape = Shape::One;
-    judge(&Stated { values: &values, rounding: &rounding, shape, bound: None }, &forty())
+    judge(&Stated { values: &values, rounding: &rounding, shape, bound: None, wide: 0.8 }, &forty())
 }
 
 #[test]
@@ -42,6 +42,7 @@ fn a_narrow_interval_around_the_value_is_consistent() {
         rounding: &[0.5],
         shape: Shape::One,
         bound: None,
+        wide: 0.8,
     };
     assert_eq!(judge(&stated(&[120.0]), &draws).standing, Standing::Consistent);
     assert_eq!(judge(&stated(&[99.0]), &draws).standing, Standing::Differs);
@@ -50,7 +51,8 @@ fn a_narrow_interval_around_the_value_is_consistent() {
 #[test]
 fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
     let draws = vec![Some(vec![0.0]); 40];
-    let stated = Stated { values: &[0.0], rounding: &[0.0], shape: Shape::One, bound: None };
+    let stated =
+        Stated { values: &[0.0], rounding: &[0.0], shape: Shape::One, bound: None, wide: 0.8 };
     let judged = judge(&stated, &draws);
     assert_eq!((judged.standing, judged.against[0].rank), (Standing::Consistent, 20.0));
     let stated = Stated { values: &[1.0], ..stated };
@@ -61,7 +63,8 @@ fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
 fn too_few_draws_with_the_statistic_say_nothing() {
     let mut draws = forty();
     draws[0] = None;
-    let stated = Stated { values: &[99.0], rounding: &[0.5], shape: Shape::One, bound: None };
+    let stated =
+        Stated { values: &[99.0], rounding: &[0.5], shape: Shape::One, bound: None, wide: 0.8 };
     assert_eq!(judge(&stated, &draws).standing, Standing::Differs);
     draws[1] = Some(vec![f64::NAN]);
     let judged = judge(&stated, &draws);
@@ -70,7 +73,8 @@ fn too_few_draws_with_the_statistic_say_nothing() {
 
 #[test]
 fn k_of_n_is_a_count_where_all_have_as_many_and_else_a_share() {
-    let stated = Stated { values: &[3.0, 3.0], rounding: &[], shape: Shape::Share, bound: None };
+    let stated =
+        Stated { values: &[3.0, 3.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
     let of =
         |k: &dyn Fn(u32) -> [f64; 2]| -> Vec<_> { (0..40).map(|i| Some(k(i).to_vec())).collect() };
     let all = judge(&stated, &of(&|_| [3.0, 3.0]));
@@ -88,7 +92,8 @@ fn the_ends_of_a_range_are_held_jointly_and_so_is_their_distance() {
     let draws: Vec<_> =
         (0..40).map(|i| Some(vec![100.0 + f64::from(i), 110.0 + f64::from(i)])).collect();
     let judged = |values: &[f64]| {
-        let stated = Stated { values, rounding: &[0.5, 0.5], shape: Shape::Ends, bound: None };
+        let stated =
+            Stated { values, rounding: &[0.5, 0.5], shape: Shape::Ends, bound: None, wide: 0.8 };
         judge(&stated, &draws)
     };
     assert_eq!(judged(&[120.0, 130.0]).standing, Standing::Consistent);
@@ -107,7 +112,8 @@ fn seeds_have_no_order() {
         .map(|i| Some(vec![100.0 + f64::from(i % 7), 120.0, 110.0 - f64::from(i % 3)]))
         .collect();
     let judged = |values: &[f64]| {
-        let stated = Stated { values, rounding: &[0.5; 3], shape: Shape::Seeds, bound: None };
+        let stated =
+            Stated { values, rounding: &[0.5; 3], shape: Shape::Seeds, bound: None, wide: 0.8 };
         judge(&stated, &draws)
     };
     assert_eq!(judged(&[120.0, 102.0, 109.0]), judged(&[102.0, 109.0, 120.0]));
@@ -118,8 +124,13 @@ fn seeds_have_no_order() {
 fn a_bound_is_judged_by_how_many_draws_keep_to_it() {
     let judged = |value: f64, side| {
         let values = [value];
-        let stated =
-            Stated { values: &values, rounding: &[0.0], shape: Shape::One, bound: Some(side) };
+        let stated = Stated {
+            values: &values,
+            rounding: &[0.0],
+            shape: Shape::One,
+            bound: Some(side),
+            wide: 0.8,
+        };
         let judged = judge(&stated, &forty());
         (judged.standing, judged.holds_in)
     };
@@ -128,6 +139,29 @@ fn a_bound_is_judged_by_how_many_draws_keep_to_it() {
     assert_eq!(judged(20.0, Side::AtMost), (Standing::Uninformative, Some(20)));
     assert_eq!(judged(1.0, Side::AtMost), (Standing::Differs, Some(1)));
     assert_eq!(judged(41.0, Side::AtLeast), (Standing::Differs, Some(0)));
+}
+
+#[test]
+fn a_strict_bound_has_no_slack_and_another_one_that_of_its_rounding() {
+    let holds = |side: Side, own: f64| side.holds(own, 4.0, 0.5);
+    assert!(holds(Side::AtLeast, 3.6) && holds(Side::AtMost, 4.4));
+    assert!(!holds(Side::AtLeast, 3.4) && !holds(Side::AtMost, 4.6));
+    assert!(!holds(Side::MoreThan, 4.0) && !holds(Side::LessThan, 4.0));
+    assert!(holds(Side::MoreThan, 4.1) && holds(Side::LessThan, 3.9));
+}
+
+#[test]
+fn an_outcome_in_words_differs_where_hardly_a_draw_has_one_as_rare() {
+    let draws =
+        |of: &dyn Fn(u32) -> &'static str| -> Vec<_> { (0..40).map(|i| Some(of(i))).collect() };
+    let judged = |stated, draws: &[_]| outcome(&Some(stated), draws, 0.8).standing;
+    let mostly = draws(&|i| if i < 35 { "PASS" } else { "FAIL" });
+    assert_eq!(judged("PASS", &mostly), Standing::Consistent);
+    assert_eq!(judged("FAIL", &mostly), Standing::Uninformative, "five of 40 came out so");
+    assert_eq!(judged("NONE", &mostly), Standing::Differs);
+    let rare = draws(&|i| if i < 39 { "PASS" } else { "FAIL" });
+    assert_eq!(judged("FAIL", &rare), Standing::Differs);
+    assert_eq!(judged("FAIL", &rare[..30]), Standing::Uninformative, "too few draws");
 }
 
 /// Numbers in [0, 1) that look random and are the same every time.
@@ -144,7 +178,7 @@ fn outside_of(shape: Shape, draw: impl Fn(&mut u64) -> Vec<f64>) -> f64 {
         let draws: Vec<_> = (0..40).map(|_| Some(draw(&mut state))).collect();
         let values = draw(&mut state);
         let rounding = vec![0.0; values.len()];
-        let stated = Stated { values: &values, rounding: &rounding, shape, bound: None };
+        let stated = Stated { values: &values, rounding: &rounding, shape, bound: None, wide: 0.8 };
         judge(&stated, &draws).standing == Standing::Differs
     };
     (0..TRIALS).filter(differs).count() as f64 / TRIALS as f64

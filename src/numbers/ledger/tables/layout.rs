@@ -1,19 +1,18 @@
 //! How a published table is set beside ours.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_yaml::Value;
 
-use crate::digits::fixed;
 use crate::run::SourceFile;
 use crate::table::{Cell, Column, Row, Table};
 
-use super::super::bindings::BoundTable;
+use super::super::Status;
+use super::super::answers::Basis;
 use super::super::compare::Compared;
-use super::super::evaluate::{self, Found, Lack};
+use super::super::comparison::Comparison;
 use super::super::published::{Form, PublishedTable, numeric, shown};
-use super::super::{Status, from_words, in_words, rests_on};
 use super::Field;
 
 /// A table with more fields than this is set one field per line, as is one that would be
@@ -27,15 +26,15 @@ pub fn laid_out(
     keys: &[String],
     names: &[String],
     rows: &[FieldRow<'_>],
-    bound: BoundTable<'_>,
+    how: &Comparison,
 ) -> Table {
     let fields = rows.iter().flat_map(|(_, _, fields)| fields);
-    let filled = fields.filter(|field| names.contains(&field.name)).count();
+    let filled = fields.filter(|field| names.iter().any(|name| name == field.name)).count();
     let is_sparse = 2 * filled < names.len() * rows.len();
     if names.len() > MOST_COLUMNS || is_sparse {
-        one_below_another(table, keys, rows, bound)
+        one_below_another(table, keys, rows, how)
     } else {
-        side_by_side(table, keys, names, rows, bound)
+        side_by_side(table, keys, names, rows, how)
     }
 }
 
@@ -43,14 +42,12 @@ pub fn laid_out(
 /// for states in the words that ours are in.
 pub fn cells(
     value: &Value,
-    form: Option<Form>,
+    form: Form,
     published: &str,
     compared: &Compared,
-    found: &Result<Found, Lack>,
-    dictionary: &BTreeMap<String, String>,
+    how: &Comparison,
 ) -> [Cell; 2] {
-    let ours = &compared.ours;
-    if let (Some(Form::Range), Some((_, digits))) = (form, numeric(value)) {
+    if form == Form::Range && numeric(value).is_some() {
         let range = |ends: Vec<String>, whole: &str| match <[String; 2]>::try_from(ends) {
             Ok(ends) => Cell::Range(ends),
             Err(_) => Cell::text(whole),
@@ -59,23 +56,21 @@ pub fn cells(
             Value::Sequence(items) => items.iter().map(shown).collect(),
             _ => Vec::new(),
         };
-        let own = found.as_ref().map_or(&[][..], |found| &found.values);
-        let own = own.iter().filter_map(|value| match value {
-            evaluate::Value::Number(x) => Some(fixed(*x, digits)),
-            evaluate::Value::Text(_) => None,
-        });
-        return [range(stated, published), range(own.collect(), ours)];
+        return [range(stated, published), range(compared.each.clone(), &compared.ours)];
     }
-    let letter = |word: &str| dictionary.get(word).filter(|_| word.len() == 1);
-    let written = match (value, found) {
-        (Value::Number(_), _) | (_, Err(_)) => published.to_owned(),
-        (_, Ok(_)) => published
-            .split(", ")
-            .map(|word| letter(word).map_or(word, String::as_str))
-            .collect::<Vec<_>>()
-            .join(", "),
+    let letter = |word: &str| how.words.get(word).filter(|_| word.len() == 1);
+    let written = if matches!(value, Value::Number(_)) || compared.ours.is_empty() {
+        published.to_owned()
+    } else {
+        let words = published.split(", ").map(|word| letter(word).map_or(word, String::as_str));
+        words.collect::<Vec<_>>().join(", ")
     };
-    [Cell::text(written), Cell::text(ours)]
+    [Cell::text(written), Cell::text(&compared.ours)]
+}
+
+/// What ours rests on, in words.
+fn in_words(basis: &BTreeSet<Basis>) -> String {
+    basis.iter().map(|basis| basis.words()).collect::<Vec<_>>().join(" and ")
 }
 
 /// A title as a sentence begins.
@@ -85,9 +80,9 @@ fn title(table: &PublishedTable, how: &str) -> String {
     format!("{first}{} ({}): {how}", letters.as_str(), table.place)
 }
 
-fn column(name: &str, is_key: bool, bound: BoundTable<'_>) -> Column {
+fn column(name: &str, is_key: bool, how: &Comparison) -> Column {
     let last = name.rsplit('.').next().unwrap_or(name);
-    let unit = bound.all.units.get(last).cloned().unwrap_or_default();
+    let unit = how.units.get(last).cloned().unwrap_or_default();
     Column {
         name: Cow::Owned(name.replace('.', "_")),
         unit: Cow::Owned(unit),
@@ -101,14 +96,14 @@ fn one_below_another(
     table: &PublishedTable,
     keys: &[String],
     rows: &[FieldRow<'_>],
-    bound: BoundTable<'_>,
+    how: &Comparison,
 ) -> Table {
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
+    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
     // Some of the paper's tables have a column of that name themselves.
     let field = if keys.iter().any(|key| key == "field") { "part" } else { "field" };
-    columns.push(column(field, true, bound));
+    columns.push(column(field, true, how));
     for name in ["published", "ours", "whose", "status"] {
-        columns.push(column(name, false, bound));
+        columns.push(column(name, false, how));
     }
     let mut out = Vec::new();
     for (id, own, fields) in rows {
@@ -118,13 +113,10 @@ fn one_below_another(
                 Cell::text(field.name.replace('.', " ")),
                 field.cells[0].clone(),
                 field.cells[1].clone(),
-                Cell::text(from_words(&field.found)),
+                Cell::text(in_words(&field.basis)),
                 Cell::text(field.compared.status.words()),
             ];
-            let sources = field
-                .found
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |found| found.uses.sources.iter().cloned().collect());
+            let sources = field.sources.iter().cloned().collect();
             out.push(Row {
                 key: format!("{id}/{}", field.name),
                 cells: known.iter().cloned().chain(found).collect(),
@@ -142,7 +134,7 @@ fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
 }
 
 /// A row's identity, its published values and its fields.
-pub type FieldRow<'a> = (String, &'a Vec<(String, Value)>, Vec<Field>);
+pub type FieldRow<'a> = (String, &'a [(String, Value)], Vec<Field<'a>>);
 
 /// Two rows per published row: the paper's and ours.
 fn side_by_side(
@@ -150,39 +142,38 @@ fn side_by_side(
     keys: &[String],
     names: &[String],
     rows: &[FieldRow<'_>],
-    bound: BoundTable<'_>,
+    how: &Comparison,
 ) -> Table {
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, bound)).collect();
-    columns.push(column("whose", true, bound));
-    columns.extend(names.iter().map(|name| column(name, false, bound)));
+    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
+    columns.push(column("whose", true, how));
+    columns.extend(names.iter().map(|name| column(name, false, how)));
     for name in ["fields_compared", "fields_that_agree", "fields_that_differ"] {
-        columns.push(column(name, false, bound));
+        columns.push(column(name, false, how));
     }
     let mut out = Vec::new();
     for (id, own, fields) in rows {
         let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
-        let of = |pick: &dyn Fn(&Field) -> Cell| -> Vec<Cell> {
+        let of = |pick: &dyn Fn(&Field<'_>) -> Cell| -> Vec<Cell> {
             names
                 .iter()
-                .map(|name| fields.iter().find(|f| f.name == *name).map_or(Cell::Empty, pick))
+                .map(|name| {
+                    fields.iter().find(|f| f.name == name.as_str()).map_or(Cell::Empty, pick)
+                })
                 .collect()
         };
-        let compared: Vec<&Field> = fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
-        let (agree, differ): (Vec<&Field>, Vec<&Field>) = compared
-            .iter()
-            .partition(|f| matches!(f.compared.status, Status::Reproduced | Status::Replicated));
-        let differ: Vec<&str> = differ.iter().map(|f| f.name.as_str()).collect();
+        let compared: Vec<&Field<'_>> =
+            fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
+        let (differ, agree): (Vec<&Field<'_>>, Vec<&Field<'_>>) =
+            compared.iter().partition(|f| f.compared.status == Status::Differs);
+        let differ: Vec<&str> = differ.iter().map(|f| f.name).collect();
         let stand = vec![
             Cell::Count(compared.len() as u64),
             Cell::Count(agree.len() as u64),
             Cell::text(differ.join(", ")),
         ];
-        let sources: BTreeSet<SourceFile> = fields
-            .iter()
-            .filter_map(|f| f.found.as_ref().ok())
-            .flat_map(|f| f.uses.sources.iter().cloned())
-            .collect();
-        let whose: BTreeSet<String> = fields.iter().flat_map(|f| rests_on(&f.found)).collect();
+        let sources: BTreeSet<SourceFile> =
+            fields.iter().flat_map(|f| f.sources.iter().cloned()).collect();
+        let whose: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
         let line =
             |whose: String, found: Vec<Cell>, stand: Vec<Cell>, sources: Vec<SourceFile>| Row {
                 key: format!("{id}/{}", if sources.is_empty() { "published" } else { "ours" }),

@@ -66,16 +66,17 @@ fn a_hit_is_exact_if_only_the_new_tokens_were_not_cached() {
 }
 
 #[test]
-fn a_session_that_did_not_complete_took_longer_than_all_others() {
+fn how_long_a_cohort_took_is_of_those_that_completed() {
     let mut run = by_hand();
     run.meta.duration_s = 1900.0;
     let found = cohort(&run, 0.0).unwrap();
-    assert_eq!((found.sessions, found.unfinished, found.median_duration_s), (3, 2, None));
+    assert_eq!((found.sessions, found.unfinished, found.median_duration_s), (3, 2, Some(70.0)));
     run.sessions[1].t_end_s = Some(100.0);
     run.sessions[1].status = SessionStatus::Completed;
-    assert_eq!(cohort(&run, 0.0).unwrap().median_duration_s, Some(90.0));
-    // Only the one that arrived at 80; and a run too short to say.
-    assert_eq!(cohort(&run, 50.0).unwrap().sessions, 1);
+    assert_eq!(cohort(&run, 0.0).unwrap().median_duration_s, Some(80.0));
+    // Only the one that arrived at 80, which did not complete; and a run too short to say.
+    let last = cohort(&run, 50.0).unwrap();
+    assert_eq!((last.sessions, last.unfinished, last.median_duration_s), (1, 1, None));
     run.meta.duration_s = 1799.0;
     assert_eq!(cohort(&run, 0.0), None);
 }
