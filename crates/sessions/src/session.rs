@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::limits;
 
+/// The longest time that a record may hold, s: people come back to a session after weeks.
+const LONGEST_S: f64 = 366.0 * 86_400.0;
+
 /// Where the gap before a turn comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapSource {
@@ -74,9 +77,23 @@ pub struct Turn {
     pub prompt_tokens: u64,
     /// Tokens answered.
     pub output_tokens: u64,
-    /// Prompt tokens that the previous turn of the session leaves to be used again, at most
-    /// the prompt; `None` where the record does not say.
+    /// Prompt tokens that the previous prompt of the session leaves to be used again, at most
+    /// the prompt: 0 for the first turn; `None` where the record does not say.
     pub reusable_tokens: Option<u64>,
+    /// When it was sent, seconds from the start of the session, a subagent's from that of the
+    /// session that started it; `None` where the record does not say.
+    pub start_s: Option<f64>,
+    /// What the recorded provider took, seconds; `None` where the record does not say.
+    pub service_s: Option<f64>,
+}
+
+/// Who started a session that is a stream beside another: a subagent, or a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parent {
+    /// The name of the session that started it, and that may wait for it.
+    pub session: String,
+    /// The turn of that session whose answer it follows: 1, 2, ...
+    pub turn: u64,
 }
 
 /// The format that a session was read from.
@@ -125,8 +142,8 @@ impl fmt::Display for Format {
 pub struct Session {
     /// Its name in the record.
     pub id: String,
-    /// The session that waits while this one, a subagent or a branch, runs.
-    pub parent: Option<String>,
+    /// Who started it, if it is a subagent or a branch.
+    pub parent: Option<Parent>,
     /// The format it was read from.
     pub format: Format,
     /// Tools' and system prompt, tokens: a prefix that other sessions may share. Hash ids that
@@ -161,7 +178,7 @@ impl Session {
         Ok(())
     }
 
-    /// No gap longer than `limit_s`.
+    /// No gap longer than `limit_s`. The limit belongs to the name of what is played.
     pub fn limit_gaps(&mut self, limit_s: f64) {
         for turn in &mut self.turns {
             turn.gap.seconds = turn.gap.seconds.map(|s| s.min(limit_s));
@@ -175,6 +192,12 @@ impl Session {
 }
 
 impl Turn {
+    /// Tokens that have to be prefilled though the session's last prompt is at hand; `None`
+    /// where the record does not say what is reusable.
+    pub fn new_tokens(&self) -> Option<u64> {
+        self.reusable_tokens.map(|reusable| self.prompt_tokens - reusable)
+    }
+
     fn check(&self) -> Result<(), String> {
         if self.prompt_tokens == 0 {
             return Err("expected a prompt of at least 1 token, found 0".into());
@@ -190,11 +213,17 @@ impl Turn {
             let prompt = self.prompt_tokens;
             return Err(format!("reusable tokens ({reusable}) exceed its prompt ({prompt})"));
         }
-        match self.gap.seconds {
-            Some(s) if !(0.0..limits::RUN_S).contains(&s) => {
-                Err(format!("expected a gap of 0 s to 31 days before it, found {s} s"))
+        let times = [
+            ("a gap before it", self.gap.seconds),
+            ("its start", self.start_s),
+            ("its service time", self.service_s),
+        ];
+        match times.into_iter().find(|(_, t)| t.is_some_and(|s| !(0.0..LONGEST_S).contains(&s))) {
+            Some((what, t)) => {
+                let found = t.unwrap_or_default();
+                Err(format!("expected {what} from 0 s to a year, found {found} s"))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }
@@ -233,8 +262,14 @@ mod tests {
 
     #[test]
     fn a_value_that_makes_no_sense_is_named_by_its_turn() {
-        let turn =
-            Turn { gap: Gap::FIRST, prompt_tokens: 10, output_tokens: 1, reusable_tokens: Some(0) };
+        let turn = Turn {
+            gap: Gap::FIRST,
+            prompt_tokens: 10,
+            output_tokens: 1,
+            reusable_tokens: Some(0),
+            start_s: None,
+            service_s: None,
+        };
         let wrong = |change: fn(&mut Turn)| {
             let mut turns = vec![turn; 2];
             change(&mut turns[1]);
@@ -248,6 +283,8 @@ mod tests {
             (|t| t.reusable_tokens = Some(11), "exceed its prompt (10)"),
             (|t| t.gap.seconds = Some(-1.0), "found -1 s"),
             (|t| t.gap.seconds = Some(f64::NAN), "found NaN s"),
+            (|t| t.start_s = Some(-2.0), "its start from 0 s to a year, found -2 s"),
+            (|t| t.service_s = Some(f64::INFINITY), "found inf s"),
         ] {
             let message = wrong(change).unwrap_err();
             assert!(message.starts_with("turn 2: ") && message.contains(said), "{message}");
