@@ -8,9 +8,15 @@
 use trapcheck_setup::limits;
 
 mod cell;
+mod objects;
 pub mod reading;
+mod row;
+mod rows;
 pub mod session;
 pub mod table;
 mod trace;
+mod turn_arrays;
+mod weka;
 
-pub use trace::{Inputs, Names, read};
+pub use reading::Names;
+pub use trace::{Inputs, read};

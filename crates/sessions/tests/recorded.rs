@@ -40,3 +40,18 @@ fn the_table_of_recorded_sessions_is_read_whole() {
     assert!(reading.left_out.is_empty() && !reading.cut, "{:?}", reading.examples);
     assert_eq!(sessions.iter().map(|s| s.turns.len()).sum::<usize>(), 48_658);
 }
+
+#[test]
+fn the_published_files_reduce_to_the_rows_of_the_table() {
+    let Some(traces) = traces() else { return };
+    let (table, _) = sessions(&traces.join("turns.csv.gz"));
+    for (file, beside) in [("0187", 0), ("0277", 4), ("0291", 2), ("0504", 0), ("0613", 0)] {
+        let (found, reading) = sessions(&traces.join(format!("raw/trace_{file}.json")));
+        assert!(reading.left_out.is_empty(), "{:?}", reading.examples);
+        assert_eq!(reading.beside.sessions, beside);
+        let main = &found[0];
+        let row = table.iter().find(|session| session.id == main.id).unwrap();
+        assert_eq!(main.turns, row.turns, "{file}");
+        assert!(main.shared_tokens.unwrap() > 5_000);
+    }
+}
