@@ -62,6 +62,16 @@ const SERVICE: [(&str, f64); 3] = [("api_s", 1.0), ("api_time", 1.0), ("latency_
 /// Objects whose fields count as the row's.
 const WITHIN: [&str; 3] = ["attributes", "metadata", "info"];
 
+/// What a row's input length counts, where a row is a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Inputs {
+    /// The whole prompt.
+    #[default]
+    Whole,
+    /// What is new: the prompt is the previous one, its answer, and this.
+    New,
+}
+
 /// One request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Row {
@@ -75,7 +85,7 @@ pub(crate) struct Row {
     pub start_s: Option<f64>,
     pub think_s: Option<f64>,
     pub service_s: Option<f64>,
-    /// What is counted, its [`Inputs`](crate::Inputs) say.
+    /// What is counted, its [`Inputs`] say.
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub hash_ids: Option<Vec<u64>>,

@@ -11,9 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::limits;
 use crate::reading::{Fault, Receiver, Why};
-use crate::row::{Fields, Row};
+use crate::row::{Fields, Inputs, Row};
 use crate::session::{Format, Gap, Parent, Session, Turn, common_prefix_blocks};
-use crate::trace::Inputs;
 
 /// Hash ids that are held, of either kind: 256 MiB of them.
 const MOST_IDS: usize = 32 << 20;

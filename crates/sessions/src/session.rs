@@ -111,12 +111,21 @@ pub enum Format {
     TurnArrays,
     /// Rows of requests with a session and an order.
     Requests,
+    /// None: it was drawn from a workload of quantiles.
+    Drawn,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 6] =
-        [Self::Weka, Self::Table, Self::Mooncake, Self::Bailian, Self::TurnArrays, Self::Requests];
+    pub const ALL: [Self; 7] = [
+        Self::Weka,
+        Self::Table,
+        Self::Mooncake,
+        Self::Bailian,
+        Self::TurnArrays,
+        Self::Requests,
+        Self::Drawn,
+    ];
 
     /// Its word in tables.
     pub const fn word(self) -> &'static str {
@@ -127,7 +136,15 @@ impl Format {
             Self::Bailian => "bailian",
             Self::TurnArrays => "turn-arrays",
             Self::Requests => "requests",
+            Self::Drawn => "drawn",
         }
+    }
+}
+
+impl Format {
+    /// The format of a word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.word() == word)
     }
 }
 

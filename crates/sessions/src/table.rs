@@ -269,8 +269,7 @@ impl Cells<'_> {
 }
 
 fn format_of(word: &str) -> Result<Format, String> {
-    let found = Format::ALL.into_iter().find(|format| format.word() == word);
-    found.ok_or_else(|| {
+    Format::named(word).ok_or_else(|| {
         let words = Format::ALL.map(Format::word).join(", ");
         format!("expected one of {words}, found {word:?}")
     })

@@ -8,20 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::objects::{Next, Objects, Stop};
 use crate::reading::{Fault, Names, Reading, Receiver, ShortRows, UpToTheCut, Why};
-use crate::row::Fields;
+use crate::row::{Fields, Inputs};
 use crate::rows::Rows;
 use crate::session::{Format, Session};
 use crate::{table, turn_arrays, weka};
-
-/// What a row's input length counts, where a row is a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Inputs {
-    /// The whole prompt.
-    #[default]
-    Whole,
-    /// What is new: the prompt is the previous one, its answer, and this.
-    New,
-}
 
 /// Reads a file, which is already unpacked, and hands each of its sessions to `take`.
 ///
