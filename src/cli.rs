@@ -30,6 +30,7 @@ pub mod query;
 pub mod register;
 pub mod runs;
 pub mod score;
+pub mod sessions;
 pub mod signals;
 pub mod simulate;
 pub mod sources;
@@ -84,6 +85,7 @@ enum Command {
     Manifest(manifest::Args),
     Provenance(provenance::Args),
     Query(query::Args),
+    Sessions(sessions::Args),
     Plan(plan::Args),
     Simulate(simulate::Args),
     Campaign(campaign::Args),
@@ -115,6 +117,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Manifest(args) => manifest::run(args),
         Command::Provenance(args) => provenance::run(args),
         Command::Query(args) => query::run(args),
+        Command::Sessions(args) => sessions::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Campaign(args) => campaign::run(args),

@@ -5,6 +5,7 @@ pub mod burst;
 pub mod curve;
 pub mod drain;
 pub mod rescue;
+pub mod sessions;
 pub mod trap;
 
 use super::{Cell, Col, Heading, Table};

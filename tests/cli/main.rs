@@ -26,6 +26,7 @@ mod readme;
 mod register;
 mod score;
 mod seeds;
+mod sessions;
 mod sim_against_engine;
 mod simulate;
 mod sources;

@@ -50,6 +50,7 @@ const ORDER: [(&str, &[&str]); 8] = [
             "files",
             "configs",
             "directory",
+            "sessions",
             "campaign",
             "fidelity",
             "rendering",

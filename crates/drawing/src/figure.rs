@@ -26,6 +26,7 @@ pub mod population;
 pub mod predicted_curve;
 pub mod rescue;
 pub mod run_picture;
+pub mod sessions;
 pub mod stampede;
 pub mod style;
 pub mod svg;

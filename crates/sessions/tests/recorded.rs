@@ -78,14 +78,18 @@ fn a_fit_to_them_draws_sessions_that_are_like_them() {
             d.quantities.iter().find(|q| q.name == name).unwrap().sample.mean().unwrap()
         }
     };
+    let mut ratios = vec![("work ratio".to_owned(), ratio(&|d| d.work_ratio.unwrap()))];
     for name in
         ["turns", "prompt_tokens", "new_tokens", "output_tokens", "gap_s", "footprint_tokens"]
     {
-        println!("{name}: {:.4}", ratio(&mean(name)));
+        ratios.push((name.to_owned(), ratio(&mean(name))));
     }
-    println!("ratio {:.4}", ratio(&|d| d.work_ratio.unwrap()));
     for k in [1, 2, 5, 10, 20, 50, 100, 200] {
-        println!("prompt of turn {k}: {:.4}", ratio(&|d| d.by_turn[k - 1].mean_prompt_tokens));
+        let prompt = ratio(&|d| d.by_turn[k - 1].mean_prompt_tokens);
+        ratios.push((format!("prompt of turn {k}"), prompt));
+    }
+    for (what, ratio) in ratios {
+        assert!((0.9..1.1).contains(&ratio), "{what}: {ratio:.4} of the recorded");
     }
 }
 

@@ -53,7 +53,7 @@ fn a_session_is_a_function_of_seed_and_index() {
 fn the_file_says_the_same_as_the_fit() {
     let fitted = fit(&steady(), "steady", "made up: \"x\"").unwrap();
     let text = fitted.to_yaml("Two lines\nof comment");
-    assert!(text.starts_with("# Two lines\n# of comment\nname: steady\nkind: empirical\n"));
+    assert!(text.starts_with("# Two lines\n# of comment\nname: \"steady\"\nkind: empirical\n"));
     let read: Empirical = serde_yaml::from_str(&text).unwrap();
     assert_eq!(read.check(), Ok(()));
     assert_eq!(read, fitted);

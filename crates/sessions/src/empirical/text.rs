@@ -10,9 +10,9 @@ impl Empirical {
     pub fn to_yaml(&self, comment: &str) -> String {
         let mut text = String::new();
         comment.lines().for_each(|line| push(&mut text, format_args!("# {line}\n")));
-        let name = |word: &str| serde_json::Value::from(word).to_string();
-        push(&mut text, format_args!("name: {}\nkind: empirical\n", self.name));
-        push(&mut text, format_args!("source: {}\n", name(&self.source)));
+        let quoted = |words: &str| serde_json::Value::from(words).to_string();
+        push(&mut text, format_args!("name: {}\nkind: empirical\n", quoted(&self.name)));
+        push(&mut text, format_args!("source: {}\n", quoted(&self.source)));
         if let Some(limit) = self.gap_limit_s {
             push(&mut text, format_args!("gap_limit_s: {limit}\n"));
         }
