@@ -242,6 +242,7 @@ impl Which {
             decoded_tokens: self.decoded.context(needed)?,
             tool_time: ToolTime::Exponential { mean_s: self.tool_mean_s.unwrap_or(5.0) },
             sources: BTreeMap::new(),
+            recorded: None,
         })
     }
 

@@ -189,6 +189,7 @@ mod tests {
             decoded_tokens: 100,
             tool_time: ToolTime::Exponential { mean_s: 5.0 },
             sources: BTreeMap::new(),
+            recorded: None,
         }
     }
 

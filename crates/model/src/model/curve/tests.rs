@@ -24,6 +24,7 @@ fn workload(tool_time: ToolTime) -> Workload {
         decoded_tokens: 100,
         tool_time,
         sources: BTreeMap::new(),
+        recorded: None,
     }
 }
 
