@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Per package, its modules from the lowest up. Between packages Cargo sees to it.
-const ORDER: [(&str, &[&str]); 7] = [
+const ORDER: [(&str, &[&str]); 8] = [
     (
         "crates/setup",
         &[
@@ -21,6 +21,7 @@ const ORDER: [(&str, &[&str]); 7] = [
         ],
     ),
     ("crates/model", &["model"]),
+    ("crates/sessions", &["session"]),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
     ("crates/simulator", &["plan", "client", "sim"]),
     ("crates/tables", &["table"]),
