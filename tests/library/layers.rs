@@ -23,7 +23,7 @@ const ORDER: [(&str, &[&str]); 8] = [
     ("crates/model", &["model"]),
     ("crates/sessions", &["session"]),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
-    ("crates/simulator", &["plan", "client", "sim"]),
+    ("crates/simulator", &["plan", "client", "sim", "knee"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),
     (

@@ -8,6 +8,7 @@
 use trapcheck_setup::limits;
 
 mod cell;
+pub mod play;
 pub mod reading;
 pub mod session;
 pub mod table;
