@@ -92,7 +92,7 @@ fn a_closed_run_never_plays_a_recorded_session_twice_at_once() {
         recorded().recorded.unwrap().traces.iter().map(|trace| Trace::clone(trace)).collect();
     traces.iter_mut().flat_map(|trace| &mut trace.turns).for_each(|turn| turn.gap_s *= 4.0);
     let workload = Workload::of_traces("slow", traces).unwrap();
-    let arm = ArmSpec::Closed { population: 59 };
+    let arm = ArmSpec::Closed { population: 30 };
     let run = simulate(&spec(&cell, &workload, &protocol, &arm, 2)).unwrap();
     let mut plays: Vec<(&str, f64, f64)> = run
         .sessions
