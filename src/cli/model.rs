@@ -1,6 +1,6 @@
 //! `trapcheck model`: what the theory says about a cell at a load.
 
-mod plot;
+pub mod plot;
 mod select;
 
 use std::path::PathBuf;

@@ -98,6 +98,12 @@ impl Found {
         Bracket { good_up_to: good.map(|(n, _)| *n), trapped_from: trapped.map(|(n, _)| *n) }
     }
 
+    /// The smallest population looked at above those that are good.
+    pub fn first_not_good(&self) -> Option<u32> {
+        let above = self.bracket().good_up_to.map_or(0, |n| n + 1);
+        self.populations.range(above..).next().map(|(n, _)| *n)
+    }
+
     /// The *half-hit crossing*: where the mean hit share falls through a half, linear between
     /// populations.
     pub fn half_hit_crossing(&self) -> Option<f64> {
