@@ -84,6 +84,7 @@ pub mod query;
 mod reading;
 pub mod rendering;
 pub mod replay;
+pub mod sessions;
 pub mod slurm;
 pub mod table;
 

@@ -1,9 +1,15 @@
 //! What was read of a file: sessions handed on one at a time, and counts of all that was not.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read};
+use std::rc::Rc;
 
+use crate::limits;
 use crate::session::{Format, Session};
+
+/// The names of the sessions that were read so far: over several files, each is read once.
+pub type Names = BTreeSet<String>;
 
 /// Examples that are kept of what was left out of a file; all of it is counted.
 pub const MOST_EXAMPLES: usize = 20;
@@ -114,15 +120,17 @@ pub enum Fault {
 
 /// Takes the sessions of a file: checks each, hands it on, counts.
 pub(crate) struct Receiver<'a> {
-    names: &'a mut BTreeSet<String>,
+    names: &'a mut Names,
     take: &'a mut dyn FnMut(Session) -> io::Result<()>,
+    /// Whether the stream ended early, as far as it was read.
+    pub(crate) ends_early: Rc<Cell<bool>>,
     pub(crate) reading: Reading,
 }
 
 impl<'a> Receiver<'a> {
     pub fn new(
         file: &str,
-        names: &'a mut BTreeSet<String>,
+        names: &'a mut Names,
         take: &'a mut dyn FnMut(Session) -> io::Result<()>,
     ) -> Self {
         let reading = Reading {
@@ -135,7 +143,7 @@ impl<'a> Receiver<'a> {
             examples: Vec::new(),
             cut: false,
         };
-        Self { names, take, reading }
+        Self { names, take, ends_early: Rc::default(), reading }
     }
 
     /// Hands a session on, unless something is wrong with it; whether it was.
@@ -199,12 +207,12 @@ impl<'a> Receiver<'a> {
 /// A stream whose early end is an end, and is remembered: a packed file that is cut.
 pub(crate) struct UpToTheCut<R> {
     inner: R,
-    pub(crate) cut: bool,
+    cut: Rc<Cell<bool>>,
 }
 
 impl<R> UpToTheCut<R> {
-    pub fn new(inner: R) -> Self {
-        Self { inner, cut: false }
+    pub fn new(inner: R, cut: Rc<Cell<bool>>) -> Self {
+        Self { inner, cut }
     }
 }
 
@@ -212,10 +220,36 @@ impl<R: Read> Read for UpToTheCut<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.inner.read(buffer) {
             Err(e) if e.kind() == ErrorKind::UnexpectedEof => {
-                self.cut = true;
+                self.cut.set(true);
                 Ok(0)
             }
             read => read,
         }
+    }
+}
+
+/// A text whose rows are of bounded length: what a small packed file unpacks to may be one row
+/// without an end.
+pub(crate) struct ShortRows<R> {
+    inner: R,
+    row: u64,
+}
+
+impl<R> ShortRows<R> {
+    pub fn new(inner: R) -> Self {
+        Self { inner, row: 0 }
+    }
+}
+
+impl<R: Read> Read for ShortRows<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        let last = buffer[..n].iter().rposition(|b| *b == b'\n');
+        self.row = last.map_or(self.row + n as u64, |last| (n - last) as u64);
+        if self.row > limits::ROW_BYTES {
+            let message = format!("a row is longer than {} MiB", limits::ROW_BYTES >> 20);
+            return Err(io::Error::new(ErrorKind::FileTooLarge, message));
+        }
+        Ok(n)
     }
 }

@@ -111,12 +111,21 @@ pub enum Format {
     TurnArrays,
     /// Rows of requests with a session and an order.
     Requests,
+    /// None: it was drawn from a workload of quantiles.
+    Drawn,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 6] =
-        [Self::Weka, Self::Table, Self::Mooncake, Self::Bailian, Self::TurnArrays, Self::Requests];
+    pub const ALL: [Self; 7] = [
+        Self::Weka,
+        Self::Table,
+        Self::Mooncake,
+        Self::Bailian,
+        Self::TurnArrays,
+        Self::Requests,
+        Self::Drawn,
+    ];
 
     /// Its word in tables.
     pub const fn word(self) -> &'static str {
@@ -127,7 +136,15 @@ impl Format {
             Self::Bailian => "bailian",
             Self::TurnArrays => "turn-arrays",
             Self::Requests => "requests",
+            Self::Drawn => "drawn",
         }
+    }
+}
+
+impl Format {
+    /// The format of a word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.word() == word)
     }
 }
 
@@ -174,6 +191,17 @@ impl Session {
         }
         for (i, turn) in self.turns.iter().enumerate() {
             turn.check().map_err(|message| format!("turn {}: {message}", i + 1))?;
+        }
+        let starts = self.turns.iter().map(|turn| turn.start_s);
+        for (i, pair) in starts.collect::<Vec<_>>().windows(2).enumerate() {
+            if let [Some(before), Some(this)] = pair
+                && this < before
+            {
+                let turn = i + 2;
+                return Err(format!(
+                    "turn {turn}: starts at {this} s, before the previous ({before} s)"
+                ));
+            }
         }
         Ok(())
     }
@@ -228,10 +256,10 @@ impl Turn {
     }
 }
 
-/// Tokens of the longest common prefix of two lists of block hashes, in whole blocks.
-pub fn common_prefix_tokens(previous: &[u64], this: &[u64], block_tokens: u64) -> u64 {
-    let blocks = previous.iter().zip(this).take_while(|(a, b)| a == b).count();
-    (blocks as u64).saturating_mul(block_tokens)
+/// Blocks that two lists of block hashes have in common from the start: whole ones, as a hash
+/// stands for a whole block.
+pub fn common_prefix_blocks(previous: &[u64], this: &[u64]) -> u64 {
+    previous.iter().zip(this).take_while(|(a, b)| a == b).count() as u64
 }
 
 #[cfg(test)]
@@ -255,9 +283,9 @@ mod tests {
 
     #[test]
     fn a_common_prefix_counts_whole_blocks_from_the_start_only() {
-        assert_eq!(common_prefix_tokens(&[1, 2, 3], &[1, 2, 4, 3], 64), 128);
-        assert_eq!(common_prefix_tokens(&[1, 2], &[1, 2, 3], 64), 128);
-        assert_eq!(common_prefix_tokens(&[2, 3], &[1, 2, 3], 64), 0);
+        assert_eq!(common_prefix_blocks(&[1, 2, 3], &[1, 2, 4, 3]), 2);
+        assert_eq!(common_prefix_blocks(&[1, 2], &[1, 2, 3]), 2);
+        assert_eq!(common_prefix_blocks(&[2, 3], &[1, 2, 3]), 0);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use csv::ByteRecord;
 
 use crate::cell::{count, number};
-use crate::reading::{Fault, Receiver, Why};
+use crate::reading::{Fault, Names, Reading, Receiver, Why};
 use crate::session::{Format, Gap, GapSource, Parent, Session, Turn};
 
 /// The columns that every table has.
@@ -196,9 +196,29 @@ pub(crate) fn read(
     }
     match short {
         Some((line, _)) => rows.cut(&format!("the file ends inside line {line}")),
+        None if rows.receiver.ends_early.get() => rows.cut("the packed stream ends early"),
         None => rows.end()?,
     }
     Ok(())
+}
+
+/// The same from rows that were read from elsewhere: a parquet file. They are numbered 1, 2, ...
+///
+/// # Errors
+/// A session's rows do not stand together, or `take` fails.
+pub fn from_rows(
+    file: &str,
+    rows: impl IntoIterator<Item = Row>,
+    names: &mut Names,
+    take: &mut dyn FnMut(Session) -> io::Result<()>,
+) -> Result<Reading, Fault> {
+    let mut receiver = Receiver::new(file, names, take);
+    let mut sessions = Rows::new(&mut receiver);
+    for (i, row) in rows.into_iter().enumerate() {
+        sessions.push(i as u64 + 1, row, None)?;
+    }
+    sessions.end()?;
+    Ok(receiver.reading)
 }
 
 /// The cells of a row, by their place in [`NEEDED`] and [`OTHERS`].
@@ -249,8 +269,7 @@ impl Cells<'_> {
 }
 
 fn format_of(word: &str) -> Result<Format, String> {
-    let found = Format::ALL.into_iter().find(|format| format.word() == word);
-    found.ok_or_else(|| {
+    Format::named(word).ok_or_else(|| {
         let words = Format::ALL.map(Format::word).join(", ");
         format!("expected one of {words}, found {word:?}")
     })
