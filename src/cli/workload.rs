@@ -1,15 +1,18 @@
 //! Which sessions: a workload of the configuration, or recorded ones from a file.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use trapcheck_runs::configs::SessionWorkload;
+use trapcheck_sessions::empirical::Empirical;
+use trapcheck_sessions::play::{Played, Rules, play};
 
 use crate::nearest::unknown;
-use crate::setup::{Configs, Workload};
-use trapcheck_sessions::play::{Played, Rules, play};
-use trapcheck_sessions::session::Session;
-use trapcheck_sessions::{Inputs, Names};
+use crate::sessions::{Inputs, Session, load};
+use crate::setup::{Configs, RecordedFile, Workload};
+
+/// Sessions that are drawn of a workload of quantiles, to be played again and again.
+const DRAWN: u64 = 1000;
 
 /// Where sessions come from.
 #[derive(Debug, clap::Args)]
@@ -17,13 +20,17 @@ pub struct SessionsArgs {
     /// Recorded sessions: a file that trapcheck sessions reads
     #[arg(long, value_name = "FILE")]
     sessions: Option<PathBuf>,
-    /// No recorded gap between an answer and the next turn counts as longer, s
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    gap_limit: f64,
+    /// No gap between an answer and the next turn is longer, s [default: the workload's, or 60]
+    #[arg(long, value_name = "SECONDS")]
+    gap_limit: Option<f64>,
     /// A workload of the configuration
     #[arg(long, value_name = "NAME", conflicts_with = "sessions")]
     workload: Option<String>,
 }
+
+/// The limit of gaps where neither the command line nor the workload has one, s. Recorded gaps
+/// without a limit are of people who went home: they make the mean, and no cache spans them.
+const GAP_LIMIT_S: f64 = 60.0;
 
 /// A workload, and what is to be said of how it was made.
 #[derive(Debug)]
@@ -35,6 +42,11 @@ pub struct Chosen {
 }
 
 impl SessionsArgs {
+    /// A workload of the configuration.
+    pub fn named(name: &str, gap_limit_s: Option<f64>) -> Self {
+        Self { sessions: None, gap_limit: gap_limit_s, workload: Some(name.into()) }
+    }
+
     /// The workload that was asked for; `None` where none was. Recorded sessions with a turn that
     /// a pool of `pool_tokens` cannot hold are left out, as an engine refuses them.
     ///
@@ -42,72 +54,93 @@ impl SessionsArgs {
     /// A file that cannot be read or has nothing to play, a limit that is not positive, or a name
     /// that there is not.
     pub fn chosen(&self, configs: &Configs, pool_tokens: u64) -> anyhow::Result<Option<Chosen>> {
-        if self.gap_limit.is_nan() || self.gap_limit <= 0.0 {
-            bail!("--gap-limit: expected a positive number of seconds, found {}", self.gap_limit);
+        if self.gap_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
+            bail!("--gap-limit: expected a positive number of seconds");
         }
-        match (&self.sessions, &self.workload) {
-            (Some(path), _) => self.recorded(path, pool_tokens).map(Some),
-            (None, Some(name)) => named(configs, name).map(Some),
-            (None, None) => Ok(None),
+        if let Some(path) = &self.sessions {
+            let gap_limit_s = self.gap_limit.unwrap_or(GAP_LIMIT_S);
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sessions");
+            let stem = stem.split('.').next().unwrap_or(stem);
+            let sessions = load(path, Inputs::Whole)?.sessions;
+            let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
+            return played(&path.display().to_string(), stem, &sessions, rules).map(Some);
         }
+        let Some(name) = &self.workload else { return Ok(None) };
+        if let Some(workload) = configs.workloads.get(name) {
+            if self.gap_limit.is_some() {
+                bail!("--gap-limit is of recorded sessions; the gaps of {name} follow a law");
+            }
+            return Ok(Some(Chosen { workload: workload.clone(), notes: Vec::new() }));
+        }
+        let known = configs.workloads.keys().chain(configs.session_workloads.keys());
+        let of_sessions = configs.session_workloads.get(name).with_context(|| {
+            unknown("workload", name, "configs/workloads", known.map(String::as_str))
+        })?;
+        match of_sessions {
+            SessionWorkload::Recorded(file) => self.recorded(file, pool_tokens),
+            SessionWorkload::Empirical(tables) => self.drawn(tables, pool_tokens),
+        }
+        .map(Some)
     }
 
-    fn recorded(&self, path: &Path, pool_tokens: u64) -> anyhow::Result<Chosen> {
-        let sessions = read(path)?;
-        let rules = Rules { gap_limit_s: self.gap_limit, most_tokens: pool_tokens };
-        let played = play(&sessions, rules);
-        if played.traces.is_empty() {
+    fn recorded(&self, file: &RecordedFile, pool_tokens: u64) -> anyhow::Result<Chosen> {
+        let loaded =
+            load(&file.path, Inputs::Whole).with_context(|| format!("workload {}", file.name))?;
+        if let Some(read) = loaded.files.iter().find(|read| read.source.sha256 != file.sha256) {
             bail!(
-                "{}: none of its {} sessions can be played: {} are subagents or branches, {} have a \
-                 turn larger than the pool of {pool_tokens} tokens",
-                path.display(),
-                sessions.len(),
-                played.beside,
-                played.too_large
+                "workload {}: {} has the SHA-256 {}, and the workload is of {}: other sessions are \
+                 another workload",
+                file.name,
+                read.source.path.display(),
+                read.source.sha256,
+                file.sha256
             );
         }
-        let notes = notes(&played, sessions.len(), self.gap_limit, pool_tokens);
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sessions");
-        let stem = stem.split('.').next().unwrap_or(stem);
-        let name = format!("{stem}, gaps up to {} s", self.gap_limit);
-        let workload = Workload::of_traces(&name, played.traces)
-            .map_err(|message| anyhow::anyhow!("{}: {message}", path.display()))?;
-        Ok(Chosen { workload, notes })
+        let gap_limit_s = self.gap_limit.unwrap_or(file.gap_limit_s);
+        let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
+        played(&format!("workload {}", file.name), &file.name, &loaded.sessions, rules)
+    }
+
+    /// Sessions of one seed: which are played when is the run's seed's to say.
+    fn drawn(&self, tables: &Empirical, pool_tokens: u64) -> anyhow::Result<Chosen> {
+        let sessions: Vec<Session> = (0..DRAWN).map(|i| tables.session(0, i)).collect();
+        let gap_limit_s = self.gap_limit.or(tables.gap_limit_s).unwrap_or(GAP_LIMIT_S);
+        let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
+        let mut chosen =
+            played(&format!("workload {}", tables.name), &tables.name, &sessions, rules)?;
+        chosen
+            .notes
+            .insert(0, format!("{DRAWN} sessions drawn from quantiles of: {}", tables.source));
+        Ok(chosen)
     }
 }
 
-fn named(configs: &Configs, name: &str) -> anyhow::Result<Chosen> {
-    let known = configs.workloads.keys().map(String::as_str);
-    let workload = configs
-        .workloads
-        .get(name)
-        .with_context(|| unknown("workload", name, "configs/workloads", known))?;
-    Ok(Chosen { workload: workload.clone(), notes: Vec::new() })
+/// The workload that these sessions are, called by `stem` and the limit of their gaps.
+fn played(from: &str, stem: &str, sessions: &[Session], rules: Rules) -> anyhow::Result<Chosen> {
+    let played = play(sessions, rules);
+    if played.traces.is_empty() {
+        bail!(
+            "{from}: none of its {} sessions can be played: {} are subagents or branches, {} have a \
+             turn larger than the pool of {} tokens",
+            sessions.len(),
+            played.beside,
+            played.too_large,
+            rules.most_tokens
+        );
+    }
+    let notes = notes(&played, sessions.len(), rules);
+    let name = format!("{stem}, gaps up to {} s", rules.gap_limit_s);
+    let workload = Workload::of_traces(&name, played.traces)
+        .map_err(|message| anyhow::anyhow!("{from}: {message}"))?;
+    Ok(Chosen { workload, notes })
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<Session>> {
-    let cannot = || format!("cannot read {}", path.display());
-    let bytes = crate::reading::bytes(path).with_context(cannot)?;
-    let mut sessions = Vec::new();
-    let name = path.display().to_string();
-    let text: Box<dyn Read> = if bytes.starts_with(&[0x1f, 0x8b]) {
-        Box::new(flate2::read::MultiGzDecoder::new(bytes.as_slice()))
-    } else {
-        Box::new(bytes.as_slice())
-    };
-    trapcheck_sessions::read(&name, text, Inputs::Whole, &mut Names::new(), &mut |session| {
-        sessions.push(session);
-        Ok(())
-    })
-    .with_context(cannot)?;
-    Ok(sessions)
-}
-
-fn notes(played: &Played, sessions: usize, gap_limit_s: f64, pool_tokens: u64) -> Vec<String> {
+fn notes(played: &Played, sessions: usize, rules: Rules) -> Vec<String> {
+    let Rules { gap_limit_s, most_tokens } = rules;
     let counted = [
         (
             played.too_large,
-            format!("sessions left out: a turn larger than the pool of {pool_tokens} tokens"),
+            format!("sessions left out: a turn larger than the pool of {most_tokens} tokens"),
         ),
         (played.beside, "subagents and branches left out".to_owned()),
         (played.gaps_limited, format!("gaps longer than {gap_limit_s} s cut to it")),
@@ -116,6 +149,6 @@ fn notes(played: &Played, sessions: usize, gap_limit_s: f64, pool_tokens: u64) -
     ];
     let counted =
         counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
-    let first = format!("{} of {sessions} recorded sessions are played", played.traces.len());
+    let first = format!("{} of {sessions} sessions are played", played.traces.len());
     std::iter::once(first).chain(counted).collect()
 }

@@ -26,6 +26,7 @@ const ORDER: [(&str, &[&str]); 8] = [
         &[
             "cell",
             "session",
+            "play",
             "reading",
             "objects",
             "row",

@@ -19,6 +19,6 @@ pub use campaign::Campaign;
 pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
 pub use layout::Layout;
 pub use protocol::{Protocol, Span};
-pub use recorded::{Recorded, Trace, TraceTurn};
+pub use recorded::{Recorded, RecordedFile, Trace, TraceTurn};
 pub use workload::{ToolTime, TurnLaw, Workload};
 pub use yaml::ConfigError;

@@ -3,13 +3,79 @@
 //! A trace is one recorded session without its provenance. Index `k - 1` belongs to turn `k`.
 //! Lengths are tokens, times are seconds.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::workload::{ToolTime, TurnLaw, Workload};
+use super::yaml::{self, ConfigError};
 use crate::limits;
 
 /// Values that stand for a law of gaps: as many quantiles of the recorded ones, at most.
 const GAP_QUANTILES: usize = 1000;
+
+/// A workload of kind `recorded`: where its sessions lie, and how they are played.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedFile {
+    /// The name that it is asked for by; equals the file's stem.
+    pub name: String,
+    /// What kind of workload this is.
+    pub kind: RecordedKind,
+    /// The sessions, from the folder that the program works in.
+    pub path: PathBuf,
+    /// SHA-256 of that file: other sessions are another workload.
+    pub sha256: String,
+    /// No gap between an answer and the next turn is longer, seconds.
+    pub gap_limit_s: f64,
+    /// In which order they are played.
+    #[serde(default)]
+    pub order: Order,
+    /// For each value, where it is from.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
+}
+
+/// The only kind that [`RecordedFile`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordedKind {
+    /// Sessions from a file.
+    Recorded,
+}
+
+/// In which order recorded sessions are played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// By the seed, again and again, each play under an identity of its own.
+    #[default]
+    Shuffle,
+}
+
+impl RecordedFile {
+    /// Reads and checks a workload file.
+    ///
+    /// # Errors
+    /// As [`yaml::from_bytes`], a hash that is none, and a limit that is not positive.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ConfigError> {
+        let file: Self = yaml::from_bytes(path, bytes)?;
+        let is_hash = file.sha256.len() == 64
+            && file.sha256.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_hash {
+            let message = "sha256: expected 64 hexadecimal digits in lower case";
+            return Err(ConfigError::new(path, message));
+        }
+        if file.gap_limit_s.is_nan() || file.gap_limit_s <= 0.0 {
+            let message =
+                format!("gap_limit_s: expected a positive number, found {}", file.gap_limit_s);
+            return Err(ConfigError::new(path, message));
+        }
+        Ok(file)
+    }
+}
 
 /// A recorded session as it is played.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,7 +226,7 @@ impl Workload {
             decoded_tokens: whole(over_turns(&|turn| turn.output_tokens as f64)),
             tool_time: ToolTime::Sample { values_s: recorded.gaps_s() },
             turns: TurnLaw::Survival { at_least: survival },
-            sources: std::collections::BTreeMap::new(),
+            sources: BTreeMap::new(),
             recorded: Some(Arc::new(recorded)),
         };
         workload.check()?;
@@ -205,6 +271,27 @@ mod tests {
         let workload = Workload::of_traces("recorded", vec![trace]).unwrap();
         let mean_s = workload.tool_time.mean_s();
         assert!((mean_s - 1500.5).abs() < 1.0, "{mean_s}");
+    }
+
+    #[test]
+    fn a_file_of_kind_recorded_says_where_its_sessions_lie() {
+        let parse = |text: &str| RecordedFile::parse(Path::new("agents.yaml"), text.as_bytes());
+        let text = |sha256: &str, gap: &str| {
+            format!(
+                "name: agents\nkind: recorded\npath: agents.csv.gz\nsha256: {sha256}\n\
+                 gap_limit_s: {gap}\norder: shuffle\n"
+            )
+        };
+        let hash = "0123456789abcdef".repeat(4);
+        assert_eq!(parse(&text(&hash, "60")).unwrap().gap_limit_s, 60.0);
+        for (text, said) in [
+            (text("12", "60"), "64 hexadecimal digits"),
+            (text(&hash, "0"), "gap_limit_s: expected a positive number"),
+            (text(&hash, "60") + "orders: x\n", "unknown"),
+        ] {
+            let message = parse(&text).unwrap_err().to_string();
+            assert!(message.contains(said), "{message}");
+        }
     }
 
     #[test]
