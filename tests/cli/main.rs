@@ -10,6 +10,7 @@ mod ensemble;
 mod examples;
 mod help;
 mod inspect;
+mod knee;
 mod installed;
 mod layouts;
 mod ledger;

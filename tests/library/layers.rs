@@ -26,6 +26,7 @@ const ORDER: [(&str, &[&str]); 8] = [
         &[
             "cell",
             "session",
+            "play",
             "reading",
             "objects",
             "row",
@@ -40,7 +41,7 @@ const ORDER: [(&str, &[&str]); 8] = [
         ],
     ),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
-    ("crates/simulator", &["plan", "client", "sim"]),
+    ("crates/simulator", &["plan", "client", "sim", "knee"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),
     (

@@ -13,6 +13,7 @@ pub mod cuts;
 pub mod drawing;
 pub mod font;
 pub mod from_empty;
+pub mod knee;
 pub mod label;
 pub mod legend;
 pub mod mark;

@@ -12,6 +12,7 @@ mod cell;
 pub mod description;
 pub mod empirical;
 mod objects;
+pub mod play;
 pub mod reading;
 mod row;
 mod rows;
