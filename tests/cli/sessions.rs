@@ -198,13 +198,33 @@ fn a_fit_holds_no_session_and_is_the_same_every_time() {
 }
 
 /// The recorded set lies beside the project and is no part of it.
+fn recorded() -> Option<PathBuf> {
+    let table = root().join("../shared/traces/kv-cache-tester/turns.csv.gz");
+    let found = table.is_file().then_some(table);
+    if found.is_none() {
+        println!("skipped: the recorded sessions are not here");
+    }
+    found
+}
+
+#[test]
+fn the_committed_workload_is_what_is_fitted_to_the_recorded_sessions() {
+    let Some(table) = recorded() else { return };
+    let committed = fs::read_to_string(root().join("configs/workloads/agent-sessions.yaml"));
+    let committed = committed.unwrap();
+    let source = committed.lines().find_map(|line| line.strip_prefix("source: ")).unwrap();
+    let source: String = serde_json::from_str(source).unwrap();
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("agent-sessions.yaml");
+    let (table, place) = (table.to_str().unwrap(), out.to_str().unwrap());
+    let ran = run(&["fit", table, "--source", &source, "--out", place]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(fs::read_to_string(&out).unwrap(), committed);
+}
+
 #[test]
 fn the_recorded_sessions_are_described_as_they_were_published() {
-    let table = root().join("../shared/traces/kv-cache-tester/turns.csv.gz");
-    if !table.is_file() {
-        println!("skipped: the recorded sessions are not here");
-        return;
-    }
+    let Some(table) = recorded() else { return };
     let ran = run(&["describe", table.to_str().unwrap(), "--format", "json"]);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let overview = |quantity: &str| -> f64 {
