@@ -75,15 +75,18 @@ impl Stream {
 
     /// Its text, by its first bytes; `None` where it is parquet.
     pub fn unpacked(&mut self) -> io::Result<Option<Box<dyn Read + '_>>> {
-        Ok(match self.hashed.fill_buf()? {
-            [0x1f, 0x8b, ..] => {
-                Some(Box::new(flate2::bufread::MultiGzDecoder::new(&mut self.hashed)))
+        let mut first = [0; 4];
+        let there = self.hashed.fill_buf()?;
+        let n = there.len().min(first.len());
+        first[..n].copy_from_slice(&there[..n]);
+        let text = &mut self.hashed;
+        Ok(match first {
+            [0x1f, 0x8b, ..] => Some(Box::new(flate2::bufread::MultiGzDecoder::new(text))),
+            [0x28, 0xb5, 0x2f, 0xfd] => {
+                Some(Box::new(zstd::stream::read::Decoder::with_buffer(text)?))
             }
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-                Some(Box::new(zstd::stream::read::Decoder::with_buffer(&mut self.hashed)?))
-            }
-            [b'P', b'A', b'R', b'1', ..] => None,
-            _ => Some(Box::new(&mut self.hashed)),
+            [b'P', b'A', b'R', b'1'] => None,
+            _ => Some(Box::new(text)),
         })
     }
 

@@ -61,8 +61,10 @@ pub fn examples(files: &[Read]) -> Table {
         Heading("reason", "", "Why sessions were left out").new(|of| Cell::text(of.1.why.word())),
         Heading("message", "", "What was expected and found").new(|of| Cell::text(&of.1.message)),
     ];
-    let of = |file: &'_ Read| file.reading.examples.iter().map(|e| (&*file.reading.file, e));
-    let rows: Vec<Example<'_>> = files.iter().flat_map(of).collect();
+    let rows = files.iter().flat_map(|file| {
+        let name = file.reading.file.as_str();
+        file.reading.examples.iter().map(move |example| (name, example))
+    });
     answers("left_out_examples", "The first that were left out", columns, rows)
 }
 
