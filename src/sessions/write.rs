@@ -1,6 +1,5 @@
 //! Sessions written as a table: csv, plain or packed, as they come; parquet at the end.
 
-use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
