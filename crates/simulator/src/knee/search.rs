@@ -104,7 +104,7 @@ impl Found {
         self.populations.range(above..).next().map(|(n, _)| *n)
     }
 
-    /// The *half-hit crossing*: where the mean hit share falls through a half, linear between
+    /// The half-hit crossing of the runs: where the mean hit share falls through a half, linear between
     /// populations.
     pub fn half_hit_crossing(&self) -> Option<f64> {
         let point =
