@@ -21,7 +21,8 @@ fn sessions(folder: &Path) -> PathBuf {
             let think = if k == 1 { 0 } else { 4 + (3 * i + k) % 9 };
             let output = 20 + (11 * i + 7 * k) % 60;
             let t = 30 * k;
-            writeln!(text, "s{i},{k},{t},{prompt},{output},{},{think},1", reusable.min(prompt)).unwrap();
+            writeln!(text, "s{i},{k},{t},{prompt},{output},{},{think},1", reusable.min(prompt))
+                .unwrap();
             before = prompt;
         }
     }
@@ -116,10 +117,7 @@ fn what_cannot_be_asked_is_named() {
             vec!["--sessions", file, "--pool-tokens", "3000", "--prefill-rate", "12000"],
             "none of its 80 sessions can be played",
         ),
-        (
-            vec!["--sessions", file, "--cell", "sglang-300k", "--gap-limit", "-1"],
-            "--gap-limit",
-        ),
+        (vec!["--sessions", file, "--cell", "sglang-300k", "--gap-limit", "-1"], "--gap-limit"),
         (vec!["--cell", "sglang-300k", "--population", "0"], "expected at least 1"),
         (vec!["--cell", "sglang-300k", "--good", "0.1"], "0 < trapped <= good <= 1"),
         (vec!["--cell", "sglang-300k", "--host-tokens", "10"], "--host-load-rate"),
