@@ -1,6 +1,6 @@
 //! Which sessions: a workload of the configuration, or recorded ones from a file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use trapcheck_runs::configs::SessionWorkload;

@@ -154,7 +154,6 @@ fn protocol() -> Protocol {
 
 /// What turns that ended in a window did.
 #[derive(Debug, Clone, Copy)]
-#[expect(dead_code, reason = "printed")]
 struct Measured {
     token_hit: f64,
     turns_per_s: f64,
@@ -223,7 +222,13 @@ fn the_fall_of_a_real_engine_on_recorded_sessions_comes_out() {
     for (n, (theirs, ours)) in &hits {
         println!("n {n}: engine    {theirs:.3?}\n      simulated {ours:.3?}");
     }
-    // Both hold up to 16 and have fallen at 24; between lies a matter of one run's draws.
+    // Everywhere the simulator is close, at 20 too, where the engine is half fallen.
+    for (n, (theirs, ours)) in &hits {
+        assert!((theirs.token_hit - ours.token_hit).abs() < 0.05, "{n}");
+        assert!((ours.turns_per_s / theirs.turns_per_s - 1.0).abs() < 0.1, "{n}");
+        assert!((ours.uncached_per_s / theirs.uncached_per_s - 1.0).abs() < 0.1, "{n}");
+    }
+    // Both hold up to 16 and have fallen at 24.
     for n in [8, 12, 16] {
         assert!(hits[&n].0.token_hit > 0.9 && hits[&n].1.token_hit > 0.9, "{n}");
     }

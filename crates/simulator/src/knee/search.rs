@@ -9,6 +9,9 @@ use crate::measure::closed_curve::crossing;
 /// one (and than 1).
 const FINE: f64 = 1.0 / 32.0;
 
+/// The hit share of the half-hit crossing.
+const HALF: f64 = 0.5;
+
 /// Populations to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rungs {
@@ -86,6 +89,11 @@ impl Found {
             None => {}
             Some(trapped) => next.extend(before(trapped).and_then(|good| halfway(good, trapped))),
         }
+        let points = self.mean_shares();
+        let falls = points.windows(2).find(|w| w[0].1 >= HALF && w[1].1 < HALF);
+        next.extend(falls.and_then(|w| halfway(w[0].0, w[1].0)));
+        // A run that tells no share is not looked at again.
+        next.retain(|n| !self.populations.contains_key(n));
         next
     }
 
@@ -98,19 +106,24 @@ impl Found {
         Bracket { good_up_to: good.map(|(n, _)| *n), trapped_from: trapped.map(|(n, _)| *n) }
     }
 
+    /// Mean hit shares at rising populations, of those that tell one.
+    fn mean_shares(&self) -> Vec<(u32, f64)> {
+        let point = |(n, outcomes): (&u32, &Vec<Outcome>)| Some((*n, mean_share(outcomes)?));
+        self.populations.iter().filter_map(point).collect()
+    }
+
     /// The smallest population looked at above those that are good.
     pub fn first_not_good(&self) -> Option<u32> {
         let above = self.bracket().good_up_to.map_or(0, |n| n + 1);
         self.populations.range(above..).next().map(|(n, _)| *n)
     }
 
-    /// The *half-hit crossing*: where the mean hit share falls through a half, linear between
-    /// populations.
+    /// The half-hit crossing of the runs: where the mean hit share falls through a half, linear
+    /// between populations.
     pub fn half_hit_crossing(&self) -> Option<f64> {
-        let point =
-            |(n, outcomes): (&u32, &Vec<Outcome>)| Some((f64::from(*n), mean_share(outcomes)?));
-        let points: Vec<(f64, f64)> = self.populations.iter().filter_map(point).collect();
-        crossing(&points, 0.5)
+        let points: Vec<(f64, f64)> =
+            self.mean_shares().into_iter().map(|(n, share)| (f64::from(n), share)).collect();
+        crossing(&points, HALF)
     }
 }
 

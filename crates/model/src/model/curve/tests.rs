@@ -363,7 +363,7 @@ fn recorded_sessions_that_follow_a_law_have_its_models() {
         // One half of the gaps is short, the other long.
         gap_s: if k == 1 {
             0.0
-        } else if (i + k) % 2 == 0 {
+        } else if (i + k).is_multiple_of(2) {
             2.0
         } else {
             8.0
