@@ -16,6 +16,7 @@ pub mod completions;
 pub mod derive;
 pub mod figures;
 pub mod inspect;
+pub mod knee;
 pub mod man;
 pub mod manifest;
 pub mod measure;
@@ -30,10 +31,12 @@ pub mod query;
 pub mod register;
 pub mod runs;
 pub mod score;
+pub mod sessions;
 pub mod signals;
 pub mod simulate;
 pub mod sources;
 pub mod verdict;
+pub mod workload;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,6 +57,8 @@ use clap::{Parser, Subcommand};
   trapcheck inspect results/nova            what is there, and what is wrong with it?
   trapcheck model trap --cell sglang-300k --rate 1.65
                                             what would a trapped engine look like?
+  trapcheck knee --cell sglang-300k --workload standard
+                                            how many sessions fit, and where does it fall off?
   trapcheck figures                         draw every figure
   trapcheck query --tables                  what can be asked in SQL?
   trapcheck numbers --verify                does every number still follow from its source?
@@ -79,11 +84,13 @@ enum Command {
     Derive(derive::Args),
     Figures(figures::Args),
     Model(Box<model::Args>),
+    Knee(Box<knee::Args>),
     Numbers(numbers::Args),
     Sources(sources::Args),
     Manifest(manifest::Args),
     Provenance(provenance::Args),
     Query(query::Args),
+    Sessions(sessions::Args),
     Plan(plan::Args),
     Simulate(simulate::Args),
     Campaign(campaign::Args),
@@ -110,11 +117,13 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Derive(args) => derive::run(args),
         Command::Figures(args) => figures::run(args),
         Command::Model(args) => model::run(args),
+        Command::Knee(args) => knee::run(args),
         Command::Numbers(args) => numbers::run(args),
         Command::Sources(args) => sources::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Provenance(args) => provenance::run(args),
         Command::Query(args) => query::run(args),
+        Command::Sessions(args) => sessions::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Campaign(args) => campaign::run(args),

@@ -15,5 +15,5 @@ pub mod write;
 pub use discover::{Found, find_runs, find_runs_by};
 pub use files::RunFiles;
 pub use load::{LoadOptions, load, load_by, load_files};
-pub use parquet::THREAD as PARQUET_THREAD;
+pub use parquet::{THREAD as PARQUET_THREAD, columns as parquet_columns};
 pub use shape::{layout_of, metadata_of};

@@ -84,6 +84,7 @@ pub mod query;
 mod reading;
 pub mod rendering;
 pub mod replay;
+pub mod sessions;
 pub mod slurm;
 pub mod table;
 
@@ -91,7 +92,7 @@ pub use trapcheck_drawing::figure;
 pub use trapcheck_model::model;
 pub use trapcheck_runs::{law, measure, rule, run};
 pub use trapcheck_setup::{digits, escape, name, nearest};
-pub use trapcheck_simulator::{client, plan, sim};
+pub use trapcheck_simulator::{client, knee, plan, sim};
 
 use trapcheck_setup::{hash, limits};
 

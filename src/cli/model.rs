@@ -1,6 +1,6 @@
 //! `trapcheck model`: what the theory says about a cell at a load.
 
-mod plot;
+pub mod plot;
 mod published;
 mod select;
 
@@ -297,20 +297,6 @@ fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
 
 /// Prints tables: one after the other for people, one object for machines.
 fn show(tables: &[Table], print: &Print) -> anyhow::Result<ExitCode> {
-    match print.format {
-        Format::Table => {
-            let text = |table: &Table| {
-                format!("{}\n{}", table.title, output::grid_of(table, print.width()))
-            };
-            output::show(&tables.iter().map(text).collect::<Vec<_>>().join("\n"))?;
-        }
-        Format::Json => {
-            let named = tables.iter().map(|table| (table.name.as_str(), table.to_json()));
-            output::print(&output::json("model", named)?)?;
-        }
-        Format::Csv => {
-            output::print(&tables.iter().map(Table::to_csv).collect::<Vec<_>>().join("\n"))?;
-        }
-    }
+    output::tables("model", tables, *print)?;
     Ok(ExitCode::SUCCESS)
 }

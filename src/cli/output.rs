@@ -101,6 +101,24 @@ pub fn table(
     Ok(())
 }
 
+/// Prints tables in the format asked for: one after the other for people, each under its title,
+/// one object for programs.
+///
+/// # Errors
+/// As [`print`].
+pub fn tables(command: &str, tables: &[Table], how: Print) -> anyhow::Result<()> {
+    let text = |table: &Table| format!("{}\n{}", table.title, grid_of(table, how.width()));
+    match how.format {
+        Format::Table => show(&tables.iter().map(text).collect::<Vec<_>>().join("\n"))?,
+        Format::Json => {
+            let named = tables.iter().map(|table| (table.name.as_str(), table.to_json()));
+            print(&json(command, named)?)?;
+        }
+        Format::Csv => print(&tables.iter().map(Table::to_csv).collect::<Vec<_>>().join("\n"))?,
+    }
+    Ok(())
+}
+
 /// Some of a table's columns, for people. Names as given, numbers to the right.
 pub fn screen(table: &Table, columns: &[(&str, &str)], width: Width) -> String {
     let places: Vec<(usize, &str)> =

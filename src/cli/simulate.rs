@@ -138,6 +138,7 @@ impl EngineArgs {
             keep_finished: self.keep_finished,
             sample_s: self.sample,
             check: self.check,
+            ..stock
         }
     }
 }

@@ -23,6 +23,15 @@ const NONE_FOUND: &str = "expected a value, found none";
 /// The thread every parquet file is read on.
 pub const THREAD: &str = "parquet";
 
+/// The columns of a schema from a parquet file that is no run's.
+///
+/// # Errors
+/// As [`read`].
+pub fn columns(path: &Path, schema: &[Field]) -> Result<Columns, Vec<Problem>> {
+    let bytes = Bytes::read(path).map_err(|problem| vec![problem])?;
+    read(&bytes, schema, None)
+}
+
 /// Reads a parquet file.
 ///
 /// On a thread of its own: a worker that waits for polars' pool would meanwhile start

@@ -1,16 +1,19 @@
 //! The theory's answers about one cell at one load, as tables of facts: what a trapped
-//! engine will look like, what a cut or a stop does, which caps rescue, the curve, a burst.
+//! engine will look like, what a cut or a stop does, which caps rescue, the curve, a burst; and
+//! the simulator's about how many sessions fit.
 
 pub mod burst;
 pub mod curve;
 pub mod drain;
+pub mod knee;
 pub mod rescue;
+pub mod sessions;
 pub mod trap;
 
 use super::{Cell, Col, Heading, Table};
 
 /// A fact: what, how much, in which unit.
-type Fact = (&'static str, Cell, &'static str);
+pub type Fact = (&'static str, Cell, &'static str);
 
 fn facts(name: &str, title: String, facts: Vec<Fact>) -> Table {
     let columns: &[Col<Fact>] = &[

@@ -11,13 +11,14 @@ const RUNS: &str = "results/vllm-cpu";
 const CAMPAIGN: &str = "configs/campaigns/paper.yaml";
 
 /// Every command that answers with tables, and the exit code of its answer.
-const ANSWERS: [(&[&str], i32); 21] = [
+const ANSWERS: [(&[&str], i32); 22] = [
     (&["inspect", RUNS], 0),
     (&["inspect", "tests/layouts"], 0),
     (&["score", RUNS], 0),
     (&["verdict", "vllm-cpu", RUNS], 0),
     (&["verdict", "vllm-cpu-rescue", RUNS], 0),
     (&["sources", "--all"], 0),
+    (&["sessions", "describe", "tests/sessions/agents.jsonl"], 0),
     (&["campaign", CAMPAIGN, "--only", "paired", "--list"], 0),
     (&["campaign", CAMPAIGN, "--only", "paired", "--status"], 0),
     (&["model", "trap", "--cell", "sglang-300k", "--rate", "1.65"], 0),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Per package, its modules from the lowest up. Between packages Cargo sees to it.
-const ORDER: [(&str, &[&str]); 7] = [
+const ORDER: [(&str, &[&str]); 8] = [
     (
         "crates/setup",
         &[
@@ -21,8 +21,27 @@ const ORDER: [(&str, &[&str]); 7] = [
         ],
     ),
     ("crates/model", &["model"]),
+    (
+        "crates/sessions",
+        &[
+            "cell",
+            "session",
+            "play",
+            "reading",
+            "objects",
+            "row",
+            "table",
+            "weka",
+            "turn_arrays",
+            "rows",
+            "trace",
+            "sample",
+            "description",
+            "empirical",
+        ],
+    ),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
-    ("crates/simulator", &["plan", "client", "sim"]),
+    ("crates/simulator", &["plan", "client", "sim", "knee"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),
     (
@@ -32,6 +51,7 @@ const ORDER: [(&str, &[&str]); 7] = [
             "files",
             "configs",
             "directory",
+            "sessions",
             "campaign",
             "fidelity",
             "rendering",

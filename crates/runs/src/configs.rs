@@ -12,16 +12,19 @@ use crate::rule::persistence::PersistenceTest;
 use crate::rule::registration::{RegistrationFile, Status, Test};
 use crate::rule::replicate::ReplicateTest;
 use crate::rule::stability::Stability;
-use crate::setup::yaml::check_name;
-use crate::setup::{Cell, ConfigError, Layout, Protocol, Workload};
+use crate::setup::yaml::{self, check_name};
+use crate::setup::{Cell, ConfigError, Layout, Protocol, RecordedFile, Workload};
+use trapcheck_sessions::empirical::Empirical;
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
 pub struct Configs {
     /// Cells.
     pub cells: BTreeMap<String, Cell>,
-    /// Workloads.
+    /// Workloads whose turns follow a law.
     pub workloads: BTreeMap<String, Workload>,
+    /// Workloads that consist of sessions.
+    pub session_workloads: BTreeMap<String, SessionWorkload>,
     /// Protocols.
     pub protocols: BTreeMap<String, Protocol>,
     /// Registrations.
@@ -31,6 +34,45 @@ pub struct Configs {
     /// SHA-256 over the names and hashes of all files these were read from: whatever is
     /// computed from a run is computed under these.
     pub sha256: String,
+}
+
+/// A workload that consists of sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionWorkload {
+    /// Recorded ones, in a file.
+    Recorded(RecordedFile),
+    /// Sessions drawn from tables of quantiles.
+    Empirical(Empirical),
+}
+
+impl SessionWorkload {
+    /// Its name.
+    fn name(&self) -> &String {
+        match self {
+            Self::Recorded(file) => &file.name,
+            Self::Empirical(tables) => &tables.name,
+        }
+    }
+
+    /// Reads a workload file that names its kind.
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ConfigError> {
+        if kind_of(path, bytes).as_deref() == Some("empirical") {
+            let tables: Empirical = yaml::from_bytes(path, bytes)?;
+            tables.check().map_err(|message| ConfigError::new(path, message))?;
+            return Ok(Self::Empirical(tables));
+        }
+        RecordedFile::parse(path, bytes).map(Self::Recorded)
+    }
+}
+
+/// The kind that a workload file names; `None` for one whose turns follow a law, and for a file
+/// that cannot be read, which its own reader says.
+fn kind_of(path: &Path, bytes: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        kind: Option<String>,
+    }
+    yaml::from_bytes::<Kind>(path, bytes).ok()?.kind
 }
 
 /// The folders it is in; layouts have one of their own.
@@ -43,10 +85,15 @@ impl Configs {
     /// # Errors
     /// The first file that cannot be used.
     pub fn parse(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Self, ConfigError> {
-        let under = |folder| Folder { dir: dir.join(folder), files };
+        let under = |folder| Folder { dir: dir.join(folder), files, counts: |_, _| true };
         let configs = Self {
             cells: under("cells").each(Cell::parse, |cell| &cell.name)?,
-            workloads: under("workloads").each(Workload::parse, |workload| &workload.name)?,
+            workloads: under("workloads")
+                .those(|path, bytes| kind_of(path, bytes).is_none())
+                .each(Workload::parse, |workload| &workload.name)?,
+            session_workloads: under("workloads")
+                .those(|path, bytes| kind_of(path, bytes).is_some())
+                .each(SessionWorkload::parse, SessionWorkload::name)?,
             protocols: under("protocols").each(Protocol::parse, |protocol| &protocol.name)?,
             registrations: under("registrations")
                 .each(RegistrationFile::parse, |file| &file.registration.name)?,
@@ -126,6 +173,14 @@ impl Configs {
                 let known = known.into_iter().map(String::as_str);
                 ConfigError::new(&path, unknown(what, value, &format!("{what}s/"), known))
             };
+            if self.session_workloads.contains_key(&cell.workload) {
+                let message = format!(
+                    "workload: {} consists of sessions, and a cell's turns follow a law; name one \
+                     that has one, and ask with --workload {}",
+                    cell.workload, cell.workload
+                );
+                return Err(ConfigError::new(&path, message));
+            }
             if !self.workloads.contains_key(&cell.workload) {
                 return Err(missing("workload", &cell.workload, self.workloads.keys().collect()));
             }
@@ -148,12 +203,20 @@ impl Configs {
 struct Folder<'a> {
     dir: PathBuf,
     files: &'a BTreeMap<PathBuf, Vec<u8>>,
+    /// Which of them.
+    counts: fn(&Path, &[u8]) -> bool,
 }
 
 impl Folder<'_> {
+    /// Only those of its files.
+    fn those(self, counts: fn(&Path, &[u8]) -> bool) -> Self {
+        Self { counts, ..self }
+    }
+
     /// Its files with their bytes, in order of path.
     fn files(&self) -> impl Iterator<Item = (&PathBuf, &Vec<u8>)> {
-        self.files.iter().filter(|(path, _)| path.parent() == Some(&self.dir))
+        let inside = self.files.iter().filter(|(path, _)| path.parent() == Some(&self.dir));
+        inside.filter(|(path, bytes)| (self.counts)(path, bytes))
     }
 
     /// A line per file, as `sha256sum` prints it.

@@ -18,10 +18,10 @@ pub mod records;
 mod session;
 pub mod timers;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::plan::Plan;
-use crate::setup::Workload;
+use crate::setup::{TraceTurn, Workload};
 pub use error::ClientError;
 use gate::{Gate, GateRule};
 pub use message::{Action, Answer, Outcome, Request, Timer};
@@ -33,6 +33,8 @@ use session::{Session, State};
 pub struct Behaviour {
     /// `Some(n)`: n sessions start at 0 and each that ends is replaced at once.
     pub population: Option<u32>,
+    /// A closed population's sessions start one after the other over this long, seconds.
+    pub ramp_s: f64,
     /// Who is let in.
     pub gate: GateRule,
     /// Arrivals in [from, to) are refused.
@@ -44,7 +46,7 @@ pub struct Behaviour {
 impl Behaviour {
     /// Follow the plan, nothing else.
     pub const PLAIN: Self =
-        Self { population: None, gate: GateRule::Open, refuse_s: None, slow: None };
+        Self { population: None, ramp_s: 0.0, gate: GateRule::Open, refuse_s: None, slow: None };
 }
 
 /// A slowdown of tool calls (TOOLSLOW, App. E.6).
@@ -69,6 +71,8 @@ pub struct Client<'a> {
     order: Vec<usize>,
     /// How many of `order` have been scheduled.
     scheduled: usize,
+    /// Names of the recorded sessions that a closed run is playing.
+    playing: BTreeSet<&'a str>,
     sessions: Vec<Session>,
     turns: Vec<TurnRecord>,
 }
@@ -97,6 +101,7 @@ impl<'a> Client<'a> {
             behaviour,
             order,
             scheduled: 0,
+            playing: BTreeSet::new(),
             sessions: vec![Session::NEW; plan.sessions.len()],
             turns: Vec::with_capacity(16 * plan.sessions.len().min(4096)),
         })
@@ -108,8 +113,10 @@ impl<'a> Client<'a> {
             actions.push(timer);
         }
         // Checked in `new`: a closed plan holds at least the population.
-        for _ in 0..self.behaviour.population.unwrap_or(1) {
-            self.schedule_next(0.0, actions);
+        let population = self.behaviour.population.unwrap_or(1);
+        for lane in 0..population {
+            let t_s = self.behaviour.ramp_s * f64::from(lane) / f64::from(population);
+            self.schedule_next(t_s, actions);
         }
     }
 
@@ -266,6 +273,9 @@ impl<'a> Client<'a> {
     ) -> Result<(), ClientError> {
         self.sessions[who].state = state;
         self.sessions[who].t_end_s = Some(now_s);
+        if let Some(trace) = &self.plan.sessions[who].trace {
+            self.playing.remove(trace.id.as_str());
+        }
         self.gate.leave();
         self.fill_slots(now_s, actions);
         if self.behaviour.population.is_some() && !self.schedule_next(now_s, actions) {
@@ -293,25 +303,48 @@ impl<'a> Client<'a> {
     }
 
     fn send(&mut self, now_s: f64, who: usize, actions: &mut Vec<Action>) {
+        let TraceTurn { prompt_tokens, output_tokens, reusable_tokens, .. } = self.turn(who);
         let session = &mut self.sessions[who];
         session.state = State::InFlight;
         session.t_submit_s = now_s;
         actions.push(Action::Send(Request {
             who,
             turn: session.turn,
-            prompt_tokens: self.workload.prompt_tokens(session.turn as usize),
-            decode_tokens: self.workload.decoded_tokens,
+            prompt_tokens,
+            decode_tokens: output_tokens,
+            reusable_tokens,
         }));
+    }
+
+    /// What the turn under way, or the next one, sends and asks for.
+    fn turn(&self, who: usize) -> TraceTurn {
+        self.plan.sessions[who].turn(self.sessions[who].turn, self.workload)
     }
 
     /// Asks for the next arrival's timer; false when no session is left.
     /// Arrivals are chained, so that a driver holds one arrival timer at a time.
     fn schedule_next(&mut self, now_s: f64, actions: &mut Vec<Action>) -> bool {
-        let Some(&who) = self.order.get(self.scheduled) else { return false };
+        let Some(who) = self.next_in_order() else { return false };
         self.scheduled += 1;
         let t_s = self.plan.sessions[who].t_arrival_s.unwrap_or(now_s);
         actions.push(Action::At { t_s, timer: Timer::Arrival { who } });
         true
+    }
+
+    /// The next session of the order. A closed run passes over those whose recorded session is
+    /// being played already.
+    fn next_in_order(&mut self) -> Option<usize> {
+        let left = self.order.get_mut(self.scheduled..)?;
+        let trace = |who: usize| self.plan.sessions[who].trace.as_ref().map(|t| t.id.as_str());
+        let closed = self.behaviour.population.is_some();
+        let free = |who: &usize| !closed || trace(*who).is_none_or(|id| !self.playing.contains(id));
+        let next = left.iter().position(free)?;
+        left[..=next].rotate_right(1);
+        let who = left[0];
+        if closed {
+            self.playing.extend(trace(who));
+        }
+        Some(who)
     }
 
     fn expect(
@@ -328,9 +361,8 @@ impl<'a> Client<'a> {
     }
 
     fn turn_record(&self, who: usize, status: TurnStatus) -> TurnRecord {
-        let session = &self.sessions[who];
-        let prompt_tokens = self.workload.prompt_tokens(session.turn as usize);
-        session.turn_record(&self.plan.sessions[who], prompt_tokens, status)
+        let prompt_tokens = self.turn(who).prompt_tokens;
+        self.sessions[who].turn_record(&self.plan.sessions[who], prompt_tokens, status)
     }
 }
 
@@ -341,6 +373,11 @@ fn closed_order(plan: &Plan, population: u32) -> Result<Vec<usize>, ClientError>
     }
     if population as usize > sessions {
         return Err(ClientError::PlanTooShort { population, sessions });
+    }
+    let names: BTreeSet<_> =
+        plan.sessions.iter().filter_map(|s| Some(&s.trace.as_ref()?.id)).collect();
+    if !names.is_empty() && names.len() < population as usize {
+        return Err(ClientError::TooFewRecorded { population, recorded: names.len() });
     }
     Ok((0..sessions).collect())
 }

@@ -7,5 +7,6 @@ use trapcheck_runs::{configs, measure, run};
 use trapcheck_setup::{hash, limits, setup};
 
 pub mod client;
+pub mod knee;
 pub mod plan;
 pub mod sim;

@@ -7,6 +7,11 @@
 //! arm, cell and engine; a burst of n is the first n of the burst's draw.
 //! Times are whole microseconds, so the text of a plan *is* the plan.
 //!
+//! Recorded sessions are played in a seeded order that begins again when it ends, each play
+//! under an identity of its own: the i-th base session plays the i-th of the order, a burst's
+//! sessions the last ones. So a trace is played twice at once only where as many sessions have
+//! arrived meanwhile as there are traces, and in a closed run never (the client sees to it).
+//!
 //! Left out: what a session says (token contents), and anything an engine or a
 //! gate does to it later.
 
@@ -14,9 +19,11 @@ pub(crate) mod sample;
 pub mod stream;
 pub mod text;
 
+use std::sync::Arc;
+
 use crate::limits;
 pub use crate::run::Kind;
-use crate::setup::Workload;
+use crate::setup::{Trace, TraceTurn, Workload};
 use sample::SessionLaw;
 use stream::{Purpose, Stream};
 
@@ -45,12 +52,28 @@ pub struct DrawnSession {
     pub t_arrival_s: Option<f64>,
     /// The T-1 tool times between its turns, seconds.
     pub tool_s: Vec<f64>,
+    /// The recorded session that it plays; `None` where its lengths are the workload's law.
+    pub trace: Option<Arc<Trace>>,
 }
 
 impl DrawnSession {
     /// T, the number of turns.
     pub fn turns(&self) -> u32 {
         self.tool_s.len() as u32 + 1
+    }
+
+    /// What its turn `k` (1-based, at most T) sends and asks for.
+    pub fn turn(&self, k: u32, workload: &Workload) -> TraceTurn {
+        let recorded = self.trace.as_ref().and_then(|trace| trace.turns.get(k as usize - 1));
+        recorded.copied().unwrap_or_else(|| workload.turn(k as usize))
+    }
+
+    /// The most KV that it needs at once, tokens.
+    pub fn footprint_tokens(&self, workload: &Workload) -> u64 {
+        match &self.trace {
+            Some(trace) => trace.footprint_tokens(),
+            None => workload.footprint_tokens(self.turns() as usize),
+        }
     }
 }
 
@@ -184,12 +207,12 @@ impl Plan {
     /// # Errors
     /// [`PlanError`]: a rate, horizon, burst or cut that makes no sense.
     pub fn draw(workload: &Workload, seed: u64, arrivals: &Arrivals) -> Result<Self, PlanError> {
-        let law = SessionLaw::new(workload);
+        let law = SessionLaw::new(workload, seed);
         let sessions = match arrivals {
             Arrivals::Closed { sessions: 0 } => return Err(PlanError::NoSessions),
             Arrivals::Closed { sessions } => {
                 law.check_turns_of(f64::from(*sessions))?;
-                (0..*sessions).map(|i| planned(&law, seed, Kind::Base, i, None)).collect()
+                (0..*sessions).map(|i| law.session(Kind::Base, i, None)).collect()
             }
             Arrivals::Open(open) => {
                 open.check()?;
@@ -260,10 +283,7 @@ impl OpenArrivals {
         let base = self.base_times(seed);
         let burst = self.burst.map(|b| b.times(seed)).unwrap_or_default();
         let of = |kind, times: Vec<f64>| {
-            times
-                .into_iter()
-                .enumerate()
-                .map(move |(i, t)| planned(law, seed, kind, i as u32, Some(t)))
+            times.into_iter().enumerate().map(move |(i, t)| law.session(kind, i as u32, Some(t)))
         };
         of(Kind::Base, base).chain(of(Kind::Burst, burst)).collect()
     }
@@ -321,21 +341,6 @@ impl Burst {
         times.sort_by(f64::total_cmp);
         times
     }
-}
-
-fn planned(
-    law: &SessionLaw<'_>,
-    seed: u64,
-    kind: Kind,
-    session: u32,
-    t_arrival_s: Option<f64>,
-) -> DrawnSession {
-    let purpose = match kind {
-        Kind::Base => Purpose::BaseSession,
-        Kind::Burst => Purpose::BurstSession,
-    };
-    let tool_s = law.tool_times(&mut Stream::new(seed, purpose, u64::from(session)));
-    DrawnSession { kind, session, t_arrival_s, tool_s }
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), PlanError> {

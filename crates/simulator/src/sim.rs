@@ -6,10 +6,10 @@
 //! in any thread count. When things coincide, client timers come before the end
 //! of an iteration, and equal timers come in the order they were asked for.
 //!
-//! Left out: partial prefix hits (a session's KV is reused whole or not at all),
-//! the engine's refresh of waiting prefixes, preemption, block fragmentation and
-//! everything a GPU does beside the five fitted costs. A simulated run is never
-//! engine data.
+//! As the paper has it, a session's KV is reused whole or not at all and waiting
+//! prefixes are not refreshed; [`options`] has the engines' own ways beside it.
+//! Left out: preemption, block fragmentation and everything a GPU does beside the
+//! five fitted costs. A simulated run is never engine data.
 
 pub mod check;
 pub mod costs;
@@ -17,20 +17,20 @@ pub mod directory;
 pub mod engine;
 pub mod fidelity;
 pub mod kv;
+pub mod options;
 pub mod run;
 
-use crate::client::ClientError;
 use crate::client::arm::{self, ArmError};
 use crate::client::records::{ClientRun, GateEventKind, GateRecord, SessionRecord, TurnRecord};
+use crate::client::{Behaviour, ClientError};
 use crate::limits;
-use crate::plan::{self, Plan, PlanError};
+use crate::plan::{DrawnSession, Plan, PlanError};
 use crate::run::EngineSample;
-use crate::setup::campaign::PlannedRun;
-use crate::setup::{ArmSpec, Batching, Cell, Protocol, Scheduling, Workload};
+use crate::setup::{ArmSpec, Cell, Protocol, TraceTurn, Workload};
 use check::Violation;
 use costs::CostError;
 use engine::EngineSpec;
-use serde::Serialize;
+pub use options::Options;
 
 /// One run to simulate.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,56 +49,6 @@ pub struct RunSpec<'a> {
     pub seed: u64,
     /// How the engine is modelled.
     pub options: Options,
-}
-
-/// How the engine is modelled, where that is not the cell's to say.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Options {
-    /// Mixed batching is the simulator's primary mode, whatever the cell's own
-    /// engine does (App. E.12).
-    pub batching: Batching,
-    /// Order of admission; the cell's when `None`.
-    pub scheduling: Option<Scheduling>,
-    /// LPM orders its queue while at most this many wait; `None` is always
-    /// (LPM-INF, App. E.8).
-    pub lpm_fallback: Option<usize>,
-    /// Multiplies the costs per token (b, c_p, c_d): how the paper scales the
-    /// simulator to vLLM (App. E.12).
-    pub token_cost_factor: Option<f64>,
-    /// A finished session's KV stays as idle cache (a sensitivity arm, App. E.12).
-    pub keep_finished: bool,
-    /// Time between two samples of the engine's gauges, seconds (App. D: 5).
-    pub sample_s: f64,
-    /// Check the engine's invariants at every pass (always on in unit tests).
-    #[serde(skip)]
-    pub check: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            batching: Batching::Mixed,
-            scheduling: None,
-            lpm_fallback: Some(128),
-            token_cost_factor: None,
-            keep_finished: false,
-            sample_s: 5.0,
-            check: false,
-        }
-    }
-}
-
-impl Options {
-    /// The options of a campaign's run.
-    pub fn of(run: &PlannedRun<'_>) -> Self {
-        let stock = Self::default();
-        Self {
-            scheduling: run.test.scheduling,
-            lpm_fallback: if run.test.lpm_fallback { stock.lpm_fallback } else { None },
-            token_cost_factor: run.token_cost_factor,
-            ..stock
-        }
-    }
 }
 
 /// A simulated run: the tables of its run directory, times not yet rounded.
@@ -230,7 +180,7 @@ pub fn replay(spec: &RunSpec<'_>, plan: Plan) -> Result<SimRun, SimError> {
 
 fn engine_of(spec: &RunSpec<'_>) -> Result<EngineSpec, SimError> {
     check_setup(spec)?;
-    EngineSpec::new(spec.cell, spec.workload, spec.arm, &spec.options)
+    EngineSpec::new(spec.cell, spec.arm, &spec.options)
         .map_err(|source| SimError::Costs { cell: spec.cell.name.clone(), source })
 }
 
@@ -238,7 +188,8 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
     let engine = engine_of(spec)?;
     affordable(&plan, spec, &engine)?;
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
-    let behaviour = arm::behaviour(spec.arm, horizon_s)?;
+    let ramp_s = spec.options.ramp_s;
+    let behaviour = Behaviour { ramp_s, ..arm::behaviour(spec.arm, horizon_s)? };
     let (client, samples) = run::drive(&run::RunInputs {
         plan: &plan,
         workload: spec.workload,
@@ -280,11 +231,8 @@ fn check_setup(spec: &RunSpec<'_>) -> Result<(), SimError> {
 
 /// A run of more iterations than anybody waits for: by its tokens, or by its time.
 fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<(), SimError> {
-    let longest = plan.sessions.iter().map(plan::DrawnSession::turns).max().unwrap_or(0);
-    let prompt_tokens = spec.workload.prompt_tokens(longest as usize) as f64;
-    let of_a_turn =
-        prompt_tokens / engine.chunk_tokens as f64 + spec.workload.decoded_tokens as f64;
-    let by_tokens = plan.turns() as f64 * (1.0 + of_a_turn);
+    let by_tokens: f64 =
+        plan.turns() as f64 * (1.0 + most_iterations_of_a_turn(plan, spec, engine));
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
     let by_time = horizon_s / engine.costs.iteration_s(1, 0, 0);
     if by_tokens.min(by_time) <= limits::ITERATIONS {
@@ -298,16 +246,29 @@ fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<()
     Err(SimError::Setup { what: format!("cell {}", spec.cell.name), message })
 }
 
+/// Iterations of the plan's largest turn that misses: its chunks and the tokens it decodes.
+fn most_iterations_of_a_turn(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> f64 {
+    let iterations = |turn: TraceTurn| {
+        turn.prompt_tokens as f64 / engine.chunk_tokens as f64 + turn.output_tokens as f64
+    };
+    let law = plan.sessions.iter().filter(|session| session.trace.is_none());
+    let longest = law.max_by_key(|session| session.turns());
+    let by_law = longest.map(|session| iterations(session.turn(session.turns(), spec.workload)));
+    let traces = plan.sessions.iter().filter_map(|session| session.trace.as_ref());
+    let recorded = traces.flat_map(|trace| &trace.turns).map(|turn| iterations(*turn));
+    recorded.chain(by_law).fold(0.0, f64::max)
+}
+
 /// Every session must fit an empty pool at its largest.
 fn fits(plan: &Plan, spec: &RunSpec<'_>) -> Result<(), SimError> {
     let pool_tokens = spec.cell.pool_tokens;
-    let tokens = |turns: u32| spec.workload.footprint_tokens(turns as usize);
-    match plan.sessions.iter().find(|s| tokens(s.turns()) > pool_tokens) {
+    let tokens = |session: &DrawnSession| session.footprint_tokens(spec.workload);
+    match plan.sessions.iter().find(|session| tokens(session) > pool_tokens) {
         None => Ok(()),
-        Some(s) => Err(SimError::PoolTooSmall {
-            kind: s.kind,
-            session: s.session,
-            tokens: tokens(s.turns()),
+        Some(session) => Err(SimError::PoolTooSmall {
+            kind: session.kind,
+            session: session.session,
+            tokens: tokens(session),
             pool_tokens,
         }),
     }

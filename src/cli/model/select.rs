@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::cli::project;
+use crate::cli::workload::SessionsArgs;
 use crate::limits;
 use crate::model::Theory;
 use crate::model::theory::FROM_EMPTY_S;
@@ -15,12 +16,30 @@ use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
 use crate::setup::{Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload};
 
+/// The flags that a workload is given by.
+const WORKLOAD_FLAGS: [&str; 7] = [
+    "mean_turns",
+    "max_turns",
+    "first_prompt",
+    "tool_output",
+    "decoded",
+    "tool_mean_s",
+    "tool_delay_s",
+];
+
 /// The cell, by name or by flags. Flags change a named cell.
 #[derive(Debug, clap::Args)]
 pub struct Which {
     /// A cell of the configuration
     #[arg(long, value_name = "NAME")]
     cell: Option<String>,
+    /// A workload of the configuration, in place of the cell's; one of sessions, too. Rates are
+    /// then in multiples of the model's own capacity
+    #[arg(long, value_name = "NAME", conflicts_with_all = WORKLOAD_FLAGS)]
+    workload: Option<String>,
+    /// With a workload of sessions: no gap between an answer and the next turn is longer, s
+    #[arg(long, value_name = "SECONDS", requires = "workload")]
+    gap_limit: Option<f64>,
     /// Folder of cells and workloads
     #[arg(long, value_name = "DIR", default_value = "configs")]
     configs: PathBuf,
@@ -174,14 +193,16 @@ impl Load {
 impl Which {
     /// The chosen cell, solved.
     pub fn theory(&self) -> anyhow::Result<Theory> {
-        let (mut cell, mut workload, paired, from_empty_s) = match &self.cell {
+        let (mut cell, workload, paired, from_empty_s) = match &self.cell {
             Some(name) => self.named(name)?,
-            None => {
-                let (cell, workload) = (self.cell_by_flags()?, self.workload_by_flags()?);
-                (cell, workload, Paired::PAPER, FROM_EMPTY_S)
-            }
+            None => (self.cell_by_flags()?, None, Paired::PAPER, FROM_EMPTY_S),
         };
         self.change_cell(&mut cell)?;
+        let mut workload = match (self.asked_for(cell.pool_tokens)?, workload) {
+            (Some(asked), _) => asked,
+            (None, Some(own)) => own,
+            (None, None) => self.workload_by_flags()?,
+        };
         self.change_workload(&mut workload)?;
         cell.check().map_err(|message| anyhow::anyhow!("cell: {message}"))?;
         workload.check().map_err(|message| anyhow::anyhow!("workload: {message}"))?;
@@ -189,14 +210,25 @@ impl Which {
             .with_context(|| format!("cell {}", cell.name))?
             .under(paired);
         theory.from_empty_s = from_empty_s;
-        if self.cell.is_none() && self.lambda_ref.is_none() {
+        if (self.cell.is_none() || self.workload.is_some()) && self.lambda_ref.is_none() {
             // Nothing was measured: rates are multiples of the model's own capacity.
             theory.cell.lambda_ref_per_s = theory.model_f.lambda_miss_per_s();
         }
         Ok(theory)
     }
 
-    fn named(&self, name: &str) -> anyhow::Result<(Cell, Workload, Paired, f64)> {
+    /// The workload asked for by name, if one was.
+    fn asked_for(&self, pool_tokens: u64) -> anyhow::Result<Option<Workload>> {
+        let Some(name) = &self.workload else { return Ok(None) };
+        let configs = project::configs(&self.configs)?;
+        let asked = SessionsArgs::named(name, self.gap_limit).chosen(&configs, pool_tokens)?;
+        Ok(asked.map(|chosen| {
+            chosen.notes.iter().for_each(|note| eprintln!("{note}"));
+            chosen.workload
+        }))
+    }
+
+    fn named(&self, name: &str) -> anyhow::Result<(Cell, Option<Workload>, Paired, f64)> {
         let configs = project::configs(&self.configs)?;
         let known = configs.cells.keys().map(String::as_str);
         let cell = configs
@@ -209,7 +241,7 @@ impl Which {
             .protocols
             .get(&cell.protocol)
             .map_or((Paired::PAPER, FROM_EMPTY_S), |p| (p.paired, p.e0b.horizon_s));
-        Ok((cell.clone(), workload.clone(), paired, from_empty_s))
+        Ok((cell.clone(), Some(workload.clone()), paired, from_empty_s))
     }
 
     fn cell_by_flags(&self) -> anyhow::Result<Cell> {
@@ -259,6 +291,7 @@ impl Which {
             decoded_tokens: self.decoded.context(needed)?,
             tool_time: ToolTime::Exponential { mean_s: self.tool_mean_s.unwrap_or(5.0) },
             sources: BTreeMap::new(),
+            recorded: None,
         })
     }
 

@@ -17,6 +17,8 @@ pub enum Source {
     Simulated,
     /// A model, without any run.
     Model,
+    /// Recorded sessions, without any run.
+    Recorded,
 }
 
 /// Where a value, or everything in a figure, comes from.
@@ -34,6 +36,7 @@ impl Source {
             Self::Engine(words) => words,
             Self::Simulated => "simulated",
             Self::Model => "model",
+            Self::Recorded => "recorded sessions",
         }
     }
 }
@@ -42,6 +45,15 @@ impl Origin {
     /// A value of a model.
     pub fn model() -> Self {
         Self { sources: [Source::Model].into(), ..Self::default() }
+    }
+
+    /// A value of the recorded sessions of this name.
+    pub fn recorded(name: &str) -> Self {
+        Self {
+            runs: [name.to_owned()].into(),
+            sources: [Source::Recorded].into(),
+            ..Self::default()
+        }
     }
 
     /// A value of this run of this cell.

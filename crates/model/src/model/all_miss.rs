@@ -44,7 +44,8 @@ impl AllMiss {
                 let costs = IterationCosts::of(cell, "model F")?.divided_by(speed);
                 let server = Server::new(cell, workload, &costs);
                 pool::binds(cell, &server)?;
-                Self::from_server(&means, &costs, &server, cell.pool_tokens as f64, speed)
+                let prefill_s = prefills_s(workload, means.mix.len(), &costs);
+                Self::from_server(&means, &prefill_s, &server, cell.pool_tokens as f64, speed)
             }
         }
     }
@@ -58,17 +59,15 @@ impl AllMiss {
 
     fn from_server(
         means: &SessionMeans,
-        costs: &IterationCosts,
+        prefill_s: &[f64],
         server: &Server,
         pool_tokens: f64,
         speed: f64,
     ) -> Result<Self, ModelError> {
         let nu_b_per_s = server.turn_rate_filling(pool_tokens, 0.0)?;
-        let prefill_s: Vec<f64> =
-            means.prompt_tokens.iter().map(|l| costs.prefill_s(*l, 0.0)).collect();
-        let delta_s = 1.0 / nu_b_per_s - dot(&means.mix, &prefill_s);
-        // Prefills grow with the turn, so the first turn is the cheapest.
-        let first_s = prefill_s[0] + delta_s;
+        let delta_s = 1.0 / nu_b_per_s - dot(&means.mix, prefill_s);
+        // Of a workload that is not recorded prefills grow with the turn: the first is cheapest.
+        let first_s = prefill_s.iter().copied().fold(f64::INFINITY, f64::min) + delta_s;
         if first_s <= 0.0 {
             return Err(ModelError::DecodeShare { first_s, delta_s });
         }
@@ -80,4 +79,11 @@ impl AllMiss {
             costs_s: prefill_s.iter().map(|t| t + delta_s).collect(),
         })
     }
+}
+
+/// t_k^m, the GPU time of turn k = 1..=`turns` when it misses: the mean over the sessions that
+/// have it, so that a cost that grows faster than the prompt is not that of the mean prompt.
+fn prefills_s(workload: &Workload, turns: usize, costs: &IterationCosts) -> Vec<f64> {
+    let of_turn = |k| workload.mean_of_turn(k, |t| costs.prefill_s(t.prompt_tokens as f64, 0.0));
+    (1..=turns).map(of_turn).collect()
 }

@@ -88,8 +88,12 @@ pub(crate) fn causal_pairs(new_tokens: f64, cached_tokens: f64) -> f64 {
 /// was never computed, plus what is lost on average to whole blocks (App. E.9: 551; with
 /// vLLM's 16-token blocks 558.5).
 pub fn hit_prefill_tokens(cell: &Cell, workload: &Workload) -> f64 {
-    let lost_to_blocks = 0.5 * (cell.block_tokens as f64 - 1.0);
-    workload.tool_output_tokens as f64 + 1.0 + lost_to_blocks
+    workload.tool_output_tokens as f64 + 1.0 + lost_to_blocks(cell)
+}
+
+/// Tokens of a hit that are lost to whole blocks, on average.
+fn lost_to_blocks(cell: &Cell) -> f64 {
+    0.5 * (cell.block_tokens as f64 - 1.0)
 }
 
 /// Whether one iteration carries prefill and decode together.

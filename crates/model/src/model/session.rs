@@ -18,6 +18,8 @@ pub struct SessionMeans {
     pub prompt_tokens: Vec<f64>,
     /// E_k = L_k + d, the KV held after turn k, in tokens.
     pub footprint_tokens: Vec<f64>,
+    /// The mean of its square over the sessions that have turn k.
+    pub footprint_squares: Vec<f64>,
 }
 
 /// The turns a server sees: how often each is served and how often it must miss. Index
@@ -105,7 +107,15 @@ impl SessionMeans {
         Self {
             mix: survival.iter().map(|g| g / mean_turns).collect(),
             prompt_tokens: turns.clone().map(|k| workload.prompt_tokens(k) as f64).collect(),
-            footprint_tokens: turns.map(|k| workload.footprint_tokens(k) as f64).collect(),
+            footprint_tokens: turns.clone().map(|k| workload.footprint_tokens(k) as f64).collect(),
+            footprint_squares: turns
+                .map(|k| {
+                    workload.mean_of_turn(k, |turn| {
+                        let footprint = turn.footprint_tokens() as f64;
+                        footprint * footprint
+                    })
+                })
+                .collect(),
             mean_turns,
             survival,
         }
@@ -189,6 +199,7 @@ mod tests {
             decoded_tokens: 100,
             tool_time: ToolTime::Exponential { mean_s: 5.0 },
             sources: BTreeMap::new(),
+            recorded: None,
         }
     }
 

@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::recorded::{Recorded, TraceTurn};
 use super::yaml::{self, ConfigError};
 use crate::limits::{self, TURNS as MOST_TURNS};
 
@@ -30,6 +32,10 @@ pub struct Workload {
     /// For each value: its place in the paper, or "inferred: reason".
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
+    /// The sessions it consists of, where these are recorded; the values above are then what
+    /// they are on average.
+    #[serde(skip)]
+    pub recorded: Option<Arc<Recorded>>,
 }
 
 /// The law of T, the number of turns of a session.
@@ -125,6 +131,9 @@ impl Workload {
 
     /// The last turn's prompt and output are what an engine may have to hold.
     fn check_longest_turn(&self) -> Result<(), String> {
+        if self.recorded.is_some() {
+            return Ok(());
+        }
         let growth = self.decoded_tokens.checked_add(self.tool_output_tokens);
         let last = growth.and_then(|growth| {
             growth.checked_mul(self.survival().len() as u64)?.checked_add(self.first_prompt_tokens)
@@ -150,15 +159,45 @@ impl Workload {
         self.decoded_tokens + self.tool_output_tokens
     }
 
-    /// L_k, the prompt of turn `k` (1-based), in tokens.
+    /// L_k, the prompt of turn `k` (1-based), in tokens; of recorded sessions the mean, whole.
     pub fn prompt_tokens(&self, k: usize) -> u64 {
-        self.first_prompt_tokens + self.growth_tokens() * (k.saturating_sub(1) as u64)
+        match &self.recorded {
+            Some(recorded) => whole(recorded.mean(k, |turn| turn.prompt_tokens as f64)),
+            None => self.first_prompt_tokens + self.growth_tokens() * (k.saturating_sub(1) as u64),
+        }
     }
 
-    /// E_k = L_k + d, the KV a session holds after turn `k` (1-based), in tokens.
+    /// E_k = L_k + d, the KV a session holds after turn `k` (1-based), in tokens; of recorded
+    /// sessions the mean, whole.
     pub fn footprint_tokens(&self, k: usize) -> u64 {
-        self.prompt_tokens(k) + self.decoded_tokens
+        match &self.recorded {
+            Some(recorded) => whole(recorded.mean(k, |turn| turn.footprint_tokens() as f64)),
+            None => self.prompt_tokens(k) + self.decoded_tokens,
+        }
     }
+
+    /// The mean of a quantity of turn `k` (1-based) over the sessions that have it: what a cost
+    /// that is not linear in the prompt needs. A workload that is not recorded has one kind of
+    /// k-th turn.
+    pub fn mean_of_turn(&self, k: usize, f: impl Fn(&TraceTurn) -> f64) -> f64 {
+        match &self.recorded {
+            Some(recorded) => recorded.mean(k, f),
+            None => f(&self.turn(k)),
+        }
+    }
+
+    /// Turn `k` (1-based) by the law of a workload that is not recorded. A hit prefills the tool
+    /// output and the last decoded token, whose KV was never computed (App. E.9: 551).
+    pub fn turn(&self, k: usize) -> TraceTurn {
+        let prompt_tokens = self.prompt_tokens(k);
+        let reusable_tokens = if k > 1 { prompt_tokens - (self.tool_output_tokens + 1) } else { 0 };
+        let output_tokens = self.decoded_tokens;
+        TraceTurn { gap_s: 0.0, prompt_tokens, output_tokens, reusable_tokens }
+    }
+}
+
+fn whole(tokens: f64) -> u64 {
+    libm::round(tokens) as u64
 }
 
 impl TurnLaw {
@@ -290,6 +329,7 @@ mod tests {
             decoded_tokens,
             tool_time: ToolTime::Exponential { mean_s: 5.0 },
             sources: BTreeMap::new(),
+            recorded: None,
         };
         assert_eq!(workload(2000, 550, 100).check(), Ok(()));
         let huge = [(u64::MAX, 550, 100), (2000, u64::MAX, 1), (2000, 550, u64::MAX)];

@@ -19,6 +19,17 @@ pub enum ClientError {
         /// In the plan.
         sessions: usize,
     },
+    /// A closed run that would have to play a recorded session twice at once.
+    #[error(
+        "closed: a population of {population}, but there are {recorded} recorded sessions, and none \
+         is played twice at once"
+    )]
+    TooFewRecorded {
+        /// Asked for.
+        population: u32,
+        /// Recorded sessions in the plan.
+        recorded: usize,
+    },
     /// A closed run that used its whole plan.
     #[error("closed: all {sessions} sessions of the plan were used at {t_s} s; draw a longer plan")]
     PlanExhausted {

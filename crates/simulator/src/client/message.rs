@@ -67,4 +67,7 @@ pub struct Request {
     pub prompt_tokens: u64,
     /// d.
     pub decode_tokens: u64,
+    /// Prompt tokens, from the beginning, that the session's KV may still hold; 0 of a first
+    /// turn.
+    pub reusable_tokens: u64,
 }

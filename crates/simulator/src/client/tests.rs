@@ -15,6 +15,7 @@ fn workload() -> Workload {
         decoded_tokens: 100,
         tool_time: ToolTime::Exponential { mean_s: 5.0 },
         sources: Default::default(),
+        recorded: None,
     }
 }
 
@@ -25,6 +26,7 @@ fn plan(sessions: &[(f64, &[f64])]) -> Plan {
         session: i as u32,
         t_arrival_s: Some(*t),
         tool_s: tools.to_vec(),
+        trace: None,
     });
     Plan { seed: 0, sessions: sessions.collect() }
 }

@@ -1,10 +1,12 @@
 //! Samplers of a session: its number of turns and its tool times
-//! (paper: App. E.2, Table 4).
+//! (paper: App. E.2, Table 4), or which recorded one it plays.
 
-use crate::setup::{ToolTime, Workload};
+use std::sync::Arc;
 
-use super::PlanError;
-use super::stream::Stream;
+use crate::setup::{ToolTime, Trace, Workload};
+
+use super::stream::{Purpose, Stream};
+use super::{DrawnSession, Kind, PlanError};
 use crate::limits;
 
 /// The laws of a session, ready to draw from.
@@ -13,12 +15,37 @@ pub struct SessionLaw<'a> {
     /// G_k = P(T >= k), k = 1..=K.
     survival: Vec<f64>,
     tool_time: &'a ToolTime,
+    seed: u64,
+    /// Recorded sessions in the order they are played; empty where sessions follow a law.
+    order: Vec<Arc<Trace>>,
 }
 
 impl<'a> SessionLaw<'a> {
-    /// The laws of `workload`.
-    pub fn new(workload: &'a Workload) -> Self {
-        Self { survival: workload.survival(), tool_time: &workload.tool_time }
+    /// The laws of `workload`, as `seed` draws from them.
+    pub fn new(workload: &'a Workload, seed: u64) -> Self {
+        let traces = workload.recorded.as_ref().map(|recorded| recorded.traces.as_slice());
+        let order = shuffled(traces.unwrap_or_default(), seed);
+        Self { survival: workload.survival(), tool_time: &workload.tool_time, seed, order }
+    }
+
+    /// The session of this kind and number.
+    pub fn session(&self, kind: Kind, session: u32, t_arrival_s: Option<f64>) -> DrawnSession {
+        let n = self.order.len().max(1);
+        let place = match kind {
+            Kind::Base => session as usize % n,
+            Kind::Burst => n - 1 - session as usize % n,
+        };
+        if let Some(trace) = self.order.get(place) {
+            let tool_s = trace.turns.iter().skip(1).map(|turn| microseconds(turn.gap_s)).collect();
+            let trace = Some(Arc::clone(trace));
+            return DrawnSession { kind, session, t_arrival_s, tool_s, trace };
+        }
+        let purpose = match kind {
+            Kind::Base => Purpose::BaseSession,
+            Kind::Burst => Purpose::BurstSession,
+        };
+        let tool_s = self.tool_times(&mut Stream::new(self.seed, purpose, u64::from(session)));
+        DrawnSession { kind, session, t_arrival_s, tool_s, trace: None }
     }
 
     /// Refuses so many sessions that their turns are more than a plan holds.
@@ -38,6 +65,17 @@ impl<'a> SessionLaw<'a> {
         let turns = self.survival.partition_point(|g| u < *g).max(1);
         (1..turns).map(|_| microseconds(tool_time(self.tool_time, stream))).collect()
     }
+}
+
+/// The traces in an order of the seed's, each as likely (Fisher and Yates).
+fn shuffled(traces: &[Arc<Trace>], seed: u64) -> Vec<Arc<Trace>> {
+    let mut order = traces.to_vec();
+    let mut stream = Stream::new(seed, Purpose::TraceOrder, 0);
+    for i in (1..order.len()).rev() {
+        let j = (stream.uniform() * (i + 1) as f64) as usize;
+        order.swap(i, j.min(i));
+    }
+    order
 }
 
 fn tool_time(law: &ToolTime, stream: &mut Stream) -> f64 {

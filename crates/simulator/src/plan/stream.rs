@@ -18,6 +18,8 @@ pub enum Purpose {
     BurstArrivals,
     /// Turn count and tool times of burst session `index`.
     BurstSession,
+    /// The order in which recorded sessions are played.
+    TraceOrder,
 }
 
 impl Purpose {
@@ -27,6 +29,7 @@ impl Purpose {
             Self::BaseSession => b"base-session\0\0\0\0",
             Self::BurstArrivals => b"burst-arrivals\0\0",
             Self::BurstSession => b"burst-session\0\0\0",
+            Self::TraceOrder => b"trace-order\0\0\0\0\0",
         }
     }
 }

@@ -14,6 +14,7 @@ fn workload() -> Workload {
         decoded_tokens: 100,
         tool_time: ToolTime::Exponential { mean_s: 5.0 },
         sources: Default::default(),
+        recorded: None,
     }
 }
 
@@ -68,6 +69,7 @@ fn the_text_says_all_of_the_plan() {
                 session: cells[0].parse().unwrap(),
                 t_arrival_s: Some(cells[2].parse().unwrap()),
                 tool_s,
+                trace: None,
             }
         })
         .collect();

@@ -1,5 +1,6 @@
 //! A plan as the text of `plan.csv` (run directory, format 1) and its SHA-256.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::Plan;
@@ -7,12 +8,16 @@ use crate::hash::sha256_hex;
 
 /// The columns of `plan.csv`.
 pub const HEADER: &str = "session,kind,t_arrival,turns,tool_s";
+/// The column more of a plan of recorded sessions: the session's name in the record.
+const RECORDED: &str = ",recorded";
 
 impl Plan {
     /// The uncompressed `plan.csv`: times with six digits, `\n` line ends.
     pub fn to_csv(&self) -> String {
         let mut text = String::with_capacity(32 * self.sessions.len() + 10 * self.turns());
+        let recorded = self.sessions.iter().any(|session| session.trace.is_some());
         text.push_str(HEADER);
+        text.push_str(if recorded { RECORDED } else { "" });
         text.push('\n');
         for planned in &self.sessions {
             // Writing to a String cannot fail.
@@ -25,6 +30,10 @@ impl Plan {
                 text.push_str(if i == 0 { "" } else { ";" });
                 push_seconds(&mut text, *tool);
             }
+            if recorded {
+                let id = planned.trace.as_ref().map_or("", |trace| trace.id.as_str());
+                let _ = write!(text, ",{}", quoted(id));
+            }
             text.push('\n');
         }
         text
@@ -34,6 +43,15 @@ impl Plan {
     /// `meta.json`.
     pub fn sha256(&self) -> String {
         sha256_hex(self.to_csv().as_bytes())
+    }
+}
+
+/// A cell of a csv table, in quotes where it has to be.
+fn quoted(cell: &str) -> Cow<'_, str> {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\"")).into()
+    } else {
+        cell.into()
     }
 }
 

@@ -4,7 +4,7 @@
 //! here they are counted again, request by request. Checked at every pass in
 //! unit tests, and anywhere on demand.
 
-use super::engine::Engine;
+use super::engine::{Engine, InEngine};
 
 /// An invariant that did not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,8 +133,9 @@ fn recount(engine: &Engine) -> Result<(), Violation> {
     let same = |what, kept, counted| {
         if kept == counted { Ok(()) } else { Err(Violation::Miscounted { what, kept, counted }) }
     };
-    let prefills = engine.prefills.iter().map(|p| p.job.footprint());
-    let decodes = engine.decodes.iter().map(|d| d.job.footprint());
+    let taken = |job: &InEngine| engine.pool.taken_by(job.footprint());
+    let prefills = engine.prefills.iter().map(|p| taken(&p.job));
+    let decodes = engine.decodes.iter().map(|d| taken(&d.job));
     same("reserved tokens", engine.pool.reserved(), prefills.chain(decodes).sum())?;
     same("idle tokens", engine.pool.idle(), engine.pool.recount_idle())?;
     // The last decode iteration reads all of the footprint but one token, each
@@ -143,7 +144,7 @@ fn recount(engine: &Engine) -> Result<(), Violation> {
     same("decode context", engine.context, context.sum())?;
     let in_engine = engine.running() as u64;
     same("requests admitted", engine.admitted, engine.completed + in_engine)?;
-    let uncached = |job: &super::engine::InEngine| job.request.prompt_tokens - job.cached;
+    let uncached = |job: &InEngine| job.request.prompt_tokens - job.cached;
     let counters = engine.counters();
     let running = engine.prefills.iter().map(|p| uncached(&p.job) - p.left);
     let running = running.chain(engine.decodes.iter().map(|d| uncached(&d.job)));
@@ -158,9 +159,7 @@ mod tests {
     use super::*;
     use crate::client::Request;
     use crate::setup::cell::Engine as EngineName;
-    use crate::setup::{
-        ArmSpec, Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
-    };
+    use crate::setup::{ArmSpec, Batching, Cell, Costs, Scheduling, Speed};
     use crate::sim::engine::EngineSpec;
     use crate::sim::{Options, Stepping};
 
@@ -193,25 +192,19 @@ mod tests {
         }
     }
 
-    fn workload() -> Workload {
-        Workload {
-            name: "test".into(),
-            turns: TurnLaw::TruncatedGeometric { mean: 2.0, max: 4 },
-            first_prompt_tokens: 2000,
-            tool_output_tokens: 550,
-            decoded_tokens: 100,
-            tool_time: ToolTime::Exponential { mean_s: 5.0 },
-            sources: BTreeMap::new(),
-        }
-    }
-
     /// An engine that decodes for sessions 0 and 1 while 2, 3 and 4 wait.
     fn busy() -> (Engine, Checker) {
         let arm = ArmSpec::NoBurst {};
-        let spec = EngineSpec::new(&cell(), &workload(), &arm, &Options::default()).unwrap();
+        let spec = EngineSpec::new(&cell(), &arm, &Options::default()).unwrap();
         let mut engine = Engine::new(spec, 8);
         for who in 0..5 {
-            let request = Request { who, turn: 1, prompt_tokens: 2000, decode_tokens: 100 };
+            let request = Request {
+                who,
+                turn: 1,
+                prompt_tokens: 2000,
+                decode_tokens: 100,
+                reusable_tokens: 0,
+            };
             engine.submit(request, false);
         }
         let mut checker = Checker::default();
@@ -264,9 +257,12 @@ mod tests {
     #[test]
     fn requests_must_not_wait_while_nothing_runs() {
         let arm = ArmSpec::NoBurst {};
-        let spec = EngineSpec::new(&cell(), &workload(), &arm, &Options::default()).unwrap();
+        let spec = EngineSpec::new(&cell(), &arm, &Options::default()).unwrap();
         let mut engine = Engine::new(spec, 1);
-        engine.submit(Request { who: 0, turn: 1, prompt_tokens: 10, decode_tokens: 1 }, true);
+        engine.submit(
+            Request { who: 0, turn: 1, prompt_tokens: 10, decode_tokens: 1, reusable_tokens: 0 },
+            true,
+        );
         let found = Checker::default().check(&engine);
         assert_eq!(found, Err(Violation::NotWorkConserving { waiting: 1 }));
     }

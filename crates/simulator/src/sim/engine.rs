@@ -3,17 +3,18 @@
 //!
 //! A pass fills one iteration's chunk budget: with what admitted requests still
 //! have to prefill, then by admitting the head of the queue while it fits. The
-//! head blocks everything behind it. Whether a prefix is resident is decided at
-//! admission; waiting protects nothing.
+//! head blocks everything behind it. What of a prefix is resident is decided at
+//! admission; waiting protects nothing, but may renew its place ([`Refresh`]).
 
 use std::collections::VecDeque;
 
 use crate::client::Request;
-use crate::setup::{ArmSpec, Batching, Cell, Scheduling, Workload};
+use crate::setup::{ArmSpec, Batching, Cell, Scheduling};
 
+use super::Stepping;
 use super::costs::{CostError, IterationCosts};
-use super::kv::Pool;
-use super::{Options, Stepping};
+use super::kv::{Eviction, Hit, Pool};
+use super::options::{Hits, HostTier, Options, Refresh};
 
 /// An engine's settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,9 +39,14 @@ pub struct EngineSpec {
     pub prefix_caching: bool,
     /// A finished session's KV stays idle instead of being freed.
     pub keep_finished: bool,
-    /// Tokens of a follow-up's prompt that a hit does not cover: the tool output
-    /// and the last decoded token, whose KV was never written (551).
-    pub new_tokens: u64,
+    /// How idle KV is evicted, and what of it hits.
+    pub eviction: Eviction,
+    /// Whether waiting requests renew their prefixes' places.
+    pub refresh: Option<Refresh>,
+    /// Host memory behind the pool.
+    pub host: Option<HostTier>,
+    /// No KV is kept before, seconds: how a run starts in the trap.
+    pub cold_until_s: f64,
 }
 
 impl EngineSpec {
@@ -48,16 +54,12 @@ impl EngineSpec {
     ///
     /// # Errors
     /// [`CostError`]: costs the simulator cannot use.
-    pub fn new(
-        cell: &Cell,
-        workload: &Workload,
-        arm: &ArmSpec,
-        options: &Options,
-    ) -> Result<Self, CostError> {
+    pub fn new(cell: &Cell, arm: &ArmSpec, options: &Options) -> Result<Self, CostError> {
+        let block_tokens = cell.block_tokens.max(1);
         Ok(Self {
             costs: IterationCosts::of(cell, options.token_cost_factor)?,
             pool_tokens: cell.pool_tokens,
-            block_tokens: cell.block_tokens.max(1),
+            block_tokens,
             chunk_tokens: cell.chunk_tokens,
             max_running: cell.max_running as usize,
             batching: options.batching,
@@ -65,7 +67,13 @@ impl EngineSpec {
             lpm_fallback: options.lpm_fallback.unwrap_or(usize::MAX),
             prefix_caching: arm.prefix_caching(),
             keep_finished: options.keep_finished,
-            new_tokens: workload.tool_output_tokens + 1,
+            eviction: match options.hits {
+                Hits::Whole => Eviction::Whole,
+                Hits::Prefix => Eviction::Tail { block_tokens },
+            },
+            refresh: options.refresh,
+            host: options.host,
+            cold_until_s: options.cold_until_s,
         })
     }
 }
@@ -141,7 +149,7 @@ pub struct Engine {
     pub(super) pool: Pool,
     pub(super) waiting: VecDeque<InEngine>,
     pub(super) prefills: VecDeque<Prefill>,
-    /// All turns decode equally long, so requests finish in the order they join.
+    /// In the order they finish; those that finish together in the order they joined.
     pub(super) decodes: VecDeque<Decode>,
     /// Decode iterations so far.
     pub(super) decoded: u64,
@@ -152,6 +160,10 @@ pub struct Engine {
     pub(super) admitted: u64,
     pub(super) completed: u64,
     pub(super) prefilled: u64,
+    /// Iterations so far: what a refresh is due by.
+    passes: u64,
+    /// Tokens that this iteration loads from the host tier.
+    loading: u64,
     pass: Option<Pass>,
 }
 
@@ -160,7 +172,12 @@ impl Engine {
     pub fn new(spec: EngineSpec, sessions: usize) -> Self {
         Self {
             spec,
-            pool: Pool::new(spec.pool_tokens, sessions),
+            pool: Pool::new(
+                spec.pool_tokens,
+                spec.host.map_or(0, |host| host.tokens),
+                spec.eviction,
+                sessions,
+            ),
             waiting: VecDeque::new(),
             prefills: VecDeque::new(),
             decodes: VecDeque::new(),
@@ -170,6 +187,8 @@ impl Engine {
             admitted: 0,
             completed: 0,
             prefilled: 0,
+            passes: 0,
+            loading: 0,
             pass: None,
         }
     }
@@ -187,6 +206,7 @@ impl Engine {
         next_arrival_s: Option<f64>,
         stepping: Stepping,
     ) -> Option<f64> {
+        self.refresh_waiting();
         let (tokens, double_pairs) = self.fill_budget();
         let running = self.decodes.len() as u64;
         let costs = self.spec.costs;
@@ -206,7 +226,10 @@ impl Engine {
             }
             (_, Batching::Separate) => (costs.iteration_s(tokens, double_pairs, 0), 0),
         };
-        let t_end_s = now_s + dt;
+        // The KV of an iteration's requests is loaded layer by layer, beside its work.
+        let load_s = self.spec.host.map_or(0.0, |host| host.s_per_token * self.loading as f64);
+        let t_end_s = now_s + dt.max(load_s);
+        self.passes += decodes.max(1);
         self.pass = Some(Pass { t_end_s, decodes });
         Some(t_end_s)
     }
@@ -219,7 +242,7 @@ impl Engine {
         self.context += decodes * self.decodes.len() as u64;
         while let Some(decode) = pop_if(&mut self.decodes, |d| d.finish <= self.decoded) {
             self.context -= decode.job.footprint();
-            completions.push(self.complete(decode));
+            completions.push(self.complete(decode, t_end_s));
         }
         while let Some(prefill) = pop_if(&mut self.prefills, |p| p.left == 0) {
             let job = prefill.job;
@@ -227,10 +250,11 @@ impl Engine {
             let finish = self.decoded + job.request.decode_tokens - 1;
             let decode = Decode { job, t_first_s: t_end_s, finish };
             if finish == self.decoded {
-                completions.push(self.complete(decode));
+                completions.push(self.complete(decode, t_end_s));
             } else {
                 self.context += job.request.prompt_tokens + 1;
-                self.decodes.push_back(decode);
+                let place = self.decodes.partition_point(|d| d.finish <= finish);
+                self.decodes.insert(place, decode);
             }
         }
     }
@@ -267,6 +291,7 @@ impl Engine {
     /// Answers with X and the sum of x (2y + x + 1) over the chunks.
     fn fill_budget(&mut self) -> (u64, u128) {
         let mut budget = self.spec.chunk_tokens;
+        self.loading = 0;
         // Pairs of tokens: prompts of a billion tokens leave 64 bits.
         let mut double_pairs = 0_u128;
         let mut i = 0;
@@ -293,10 +318,12 @@ impl Engine {
         }
         let Some(mut job) = self.waiting.remove(head) else { return false };
         let prompt = job.request.prompt_tokens;
-        if self.pool.admit(job.request.who, tokens) {
-            let cacheable = prompt - self.spec.new_tokens;
-            job.cached = cacheable - cacheable % self.spec.block_tokens;
-        }
+        // At least one token is computed, whatever is there.
+        let reusable = job.request.reusable_tokens.min(prompt - 1);
+        let whole_blocks = reusable - reusable % self.spec.block_tokens;
+        let hit: Hit = self.pool.admit(job.request.who, tokens, whole_blocks);
+        job.cached = hit.tokens();
+        self.loading += hit.host_tokens;
         self.admitted += 1;
         self.prefills.push_back(Prefill { job, left: prompt - job.cached, done: job.cached });
         true
@@ -316,6 +343,12 @@ impl Engine {
     /// may arrive and be admitted. A blocked FCFS head makes arrivals wait anyway.
     fn decodes_to_skip(&self, now_s: f64, next_arrival_s: Option<f64>) -> u64 {
         let to_finish = self.decodes.front().map_or(1, |d| d.finish - self.decoded);
+        let to_finish = match self.spec.refresh {
+            Some(refresh) if !self.waiting.is_empty() => {
+                to_finish.min(refresh.every_passes - self.passes % refresh.every_passes)
+            }
+            _ => to_finish,
+        };
         let blocked = self.is_fcfs() && !self.waiting.is_empty();
         match next_arrival_s {
             Some(t_s) if !blocked => self.spec.costs.decodes_within(
@@ -328,10 +361,21 @@ impl Engine {
         }
     }
 
-    fn complete(&mut self, decode: Decode) -> Completion {
+    /// The prefixes of the first waiting requests count as used now, every so many passes.
+    fn refresh_waiting(&mut self) {
+        let Some(refresh) = self.spec.refresh else { return };
+        if self.passes.is_multiple_of(refresh.every_passes) {
+            for job in self.waiting.iter().take(refresh.requests) {
+                self.pool.touch(job.request.who);
+            }
+        }
+    }
+
+    fn complete(&mut self, decode: Decode, now_s: f64) -> Completion {
         let Decode { job, t_first_s, .. } = decode;
         let (who, tokens) = (job.request.who, job.footprint());
-        if self.spec.prefix_caching && (!job.last || self.spec.keep_finished) {
+        let caches = self.spec.prefix_caching && now_s >= self.spec.cold_until_s;
+        if caches && (!job.last || self.spec.keep_finished) {
             self.pool.keep(who, tokens);
         } else {
             self.pool.release(tokens);

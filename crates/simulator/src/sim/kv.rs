@@ -1,38 +1,67 @@
-//! The KV pool: what running requests hold, and what sessions leave idle
-//! between their turns, evicted whole in LRU order (paper: App. E.1, E.9).
+//! The KV pool: what running requests hold, and what sessions leave idle between their turns,
+//! evicted in LRU order (paper: App. E.1, E.9).
 //!
-//! Left out: blocks and their fragmentation, prefixes shared by sessions,
-//! partial eviction.
+//! Running requests are never evicted. A session's idle KV goes whole, as in the paper's
+//! simulator, or block by block from its tail, as engines do it: what is left is a prefix that
+//! still hits. A prefix that a session came back to without needing all of it leaves the rest
+//! behind: nobody's, and idle until its turn to be evicted comes.
+//!
+//! Left out: fragmentation, prefixes shared by sessions.
 
-use std::collections::VecDeque;
+mod idle;
 
-/// A pool of `capacity` tokens.
+use idle::Idle;
+
+/// How idle KV is evicted, and what of it hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Eviction {
+    /// A session's KV at a time, whole; it hits whole or not at all.
+    Whole,
+    /// From a session's tail, in blocks of this many tokens; the prefix that is left hits.
+    Tail {
+        /// Tokens per block.
+        block_tokens: u64,
+    },
+}
+
+/// Prompt tokens that an admitted request need not prefill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hit {
+    /// Found in the pool.
+    pub pool_tokens: u64,
+    /// Loaded from the host tier.
+    pub host_tokens: u64,
+}
+
+impl Hit {
+    /// All of them.
+    pub fn tokens(self) -> u64 {
+        self.pool_tokens + self.host_tokens
+    }
+}
+
+/// A pool of `capacity` tokens, perhaps with a tier in host memory behind it.
 #[derive(Debug, Clone)]
 pub struct Pool {
     capacity: u64,
     reserved: u64,
-    idle: u64,
-    /// Idle tokens of each session; 0 is none.
-    held: Vec<u64>,
-    /// When each session's idle KV was last used; its place in `lru`.
-    stamps: Vec<u64>,
-    /// (session, stamp), oldest first. An entry whose stamp is no longer the
-    /// session's is stale: its KV was taken back by the session's next turn.
-    lru: VecDeque<(usize, u64)>,
-    last_stamp: u64,
+    eviction: Eviction,
+    idle: Idle,
+    host_capacity: u64,
+    /// What was evicted: of each session what follows its prefix in the pool.
+    host: Idle,
 }
 
 impl Pool {
-    /// An empty pool for `sessions` sessions.
-    pub fn new(capacity: u64, sessions: usize) -> Self {
+    /// An empty pool for `sessions` sessions, with `host_capacity` tokens behind it.
+    pub fn new(capacity: u64, host_capacity: u64, eviction: Eviction, sessions: usize) -> Self {
         Self {
             capacity,
             reserved: 0,
-            idle: 0,
-            held: vec![0; sessions],
-            stamps: vec![0; sessions],
-            lru: VecDeque::new(),
-            last_stamp: 0,
+            eviction,
+            idle: Idle::new(sessions),
+            host_capacity,
+            host: Idle::new(if host_capacity > 0 { sessions } else { 0 }),
         }
     }
 
@@ -48,95 +77,103 @@ impl Pool {
 
     /// Tokens cached and idle.
     pub fn idle(&self) -> u64 {
-        self.idle
+        self.idle.tokens()
     }
 
     /// Idle tokens of one session.
     pub fn idle_of(&self, who: usize) -> u64 {
-        self.held[who]
+        self.idle.of(who)
+    }
+
+    /// What a request of `tokens` takes of the pool: whole blocks, where it has blocks.
+    pub fn taken_by(&self, tokens: u64) -> u64 {
+        match self.eviction {
+            Eviction::Whole => tokens,
+            Eviction::Tail { block_tokens } => tokens.div_ceil(block_tokens) * block_tokens,
+        }
     }
 
     /// Whether a request of `tokens` can run: idle KV never blocks it.
     pub fn has_room(&self, tokens: u64) -> bool {
-        self.reserved + tokens <= self.capacity
+        self.reserved + self.taken_by(tokens) <= self.capacity
     }
 
-    /// Admits a request of `tokens`: its session's own idle KV is taken first,
-    /// then others' is evicted until all fits. True if it had some: a hit.
-    pub fn admit(&mut self, who: usize, tokens: u64) -> bool {
-        let own = std::mem::take(&mut self.held[who]);
-        self.idle -= own;
-        self.reserved += tokens;
-        while self.reserved + self.idle > self.capacity {
-            let Some((victim, stamp)) = self.lru.pop_front() else { break };
-            if self.held[victim] > 0 && self.stamps[victim] == stamp {
-                self.idle -= std::mem::take(&mut self.held[victim]);
+    /// Admits a request of `tokens`, of which the session may have `reusable` in the pool: these
+    /// are taken first, then others' idle KV is evicted until all fits.
+    pub fn admit(&mut self, who: usize, tokens: u64, reusable: u64) -> Hit {
+        let hit = match self.eviction {
+            Eviction::Whole => {
+                let own = self.idle.of(who);
+                self.idle.take(who, own);
+                Hit { pool_tokens: if own > 0 { reusable } else { 0 }, host_tokens: 0 }
+            }
+            Eviction::Tail { block_tokens } => self.longest_prefix(who, reusable, block_tokens),
+        };
+        self.reserved += self.taken_by(tokens);
+        self.make_room();
+        hit
+    }
+
+    /// Takes what the session's KV has in common with its prompt, in whole blocks, from the pool
+    /// and, where the pool's part ends before that, from the host.
+    fn longest_prefix(&mut self, who: usize, reusable: u64, block_tokens: u64) -> Hit {
+        let reusable = reusable - reusable % block_tokens;
+        let pool_tokens = self.idle.of(who).min(reusable);
+        self.idle.take(who, pool_tokens);
+        if self.host_capacity == 0 {
+            return Hit { pool_tokens, host_tokens: 0 };
+        }
+        let host_tokens = self.host.of(who).min(reusable - pool_tokens);
+        self.host.take(who, host_tokens);
+        Hit { pool_tokens, host_tokens }
+    }
+
+    /// Evicts the least recently used idle KV until what is reserved fits.
+    fn make_room(&mut self) {
+        while self.reserved + self.idle.tokens() > self.capacity {
+            let over = self.reserved + self.idle.tokens() - self.capacity;
+            let most = match self.eviction {
+                Eviction::Whole => u64::MAX,
+                Eviction::Tail { .. } => self.taken_by(over),
+            };
+            let Some((owner, tokens)) = self.idle.evict(most) else { break };
+            if self.host_capacity > 0 {
+                self.host.add(owner, tokens);
             }
         }
-        own > 0
+        while self.host.tokens() > self.host_capacity {
+            if self.host.evict(self.host.tokens() - self.host_capacity).is_none() {
+                break;
+            }
+        }
     }
 
     /// A request of `tokens` ends and leaves nothing.
     pub fn release(&mut self, tokens: u64) {
-        self.reserved -= tokens;
+        self.reserved -= self.taken_by(tokens);
     }
 
-    /// A request of `tokens` ends and leaves its KV idle, most recently used.
+    /// A request of `tokens` ends and leaves its KV idle, most recently used. An engine with
+    /// blocks keeps whole ones, and has no KV of the last token decoded.
     pub fn keep(&mut self, who: usize, tokens: u64) {
-        self.reserved -= tokens;
-        self.idle += tokens;
-        self.held[who] = tokens;
-        self.last_stamp += 1;
-        self.stamps[who] = self.last_stamp;
-        self.lru.push_back((who, self.last_stamp));
+        self.reserved -= self.taken_by(tokens);
+        let kept = match self.eviction {
+            Eviction::Whole => tokens,
+            Eviction::Tail { block_tokens } => (tokens - 1) - (tokens - 1) % block_tokens,
+        };
+        self.idle.add(who, kept);
     }
 
-    /// Idle tokens counted again, session by session.
+    /// A session's idle KV counts as used just now.
+    pub fn touch(&mut self, who: usize) {
+        self.idle.touch(who);
+    }
+
+    /// Idle tokens counted again, entry by entry.
     pub fn recount_idle(&self) -> u64 {
-        self.held.iter().sum()
+        self.idle.recount()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_least_recently_used_session_is_evicted_whole_and_own_kv_is_taken_first() {
-        let mut pool = Pool::new(100, 4);
-        for who in [0, 1, 2] {
-            pool.admit(who, 30);
-            pool.keep(who, 30);
-        }
-        // Session 0 comes back: its own 30 go, and 40 + 60 just fit.
-        assert!(pool.admit(0, 40));
-        assert_eq!((pool.reserved(), pool.idle()), (40, 60));
-        // A new session evicts session 1, the oldest left, whole.
-        assert!(!pool.admit(3, 1));
-        assert_eq!((pool.idle_of(1), pool.idle_of(2), pool.idle()), (0, 30, 30));
-        assert!(!pool.admit(1, 10));
-        assert!(pool.admit(2, 30));
-    }
-
-    #[test]
-    fn use_renews_a_sessions_place() {
-        let mut pool = Pool::new(100, 3);
-        for who in [0, 1] {
-            pool.admit(who, 40);
-            pool.keep(who, 40);
-        }
-        pool.admit(0, 40);
-        pool.keep(0, 40);
-        pool.admit(2, 50);
-        assert_eq!((pool.idle_of(0), pool.idle_of(1)), (40, 0));
-    }
-
-    #[test]
-    fn idle_kv_never_blocks_an_admission() {
-        let mut pool = Pool::new(100, 2);
-        pool.admit(0, 100);
-        assert!(!pool.has_room(1));
-        pool.keep(0, 100);
-        assert!(pool.has_room(100));
-    }
-}
+mod tests;

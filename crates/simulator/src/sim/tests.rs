@@ -8,9 +8,10 @@ use crate::client::records::{SessionStatus, TurnStatus};
 use crate::client::{Behaviour, Request};
 use crate::plan::{Arrivals, Kind};
 use crate::setup::protocol::{Burst, WarmUp};
-use crate::setup::{ToolTime, TurnLaw};
+use crate::setup::{Batching, Scheduling, ToolTime, TurnLaw};
 use engine::Engine;
 
+mod recorded;
 mod refusals;
 
 fn config<T>(
@@ -195,7 +196,7 @@ fn a_capped_closed_system_is_the_closed_system_of_its_cap() {
     // Prop. 2: of n sessions behind a cap of c, the admitted are a closed system of c.
     let (cell, workload, arm) = (cell("sglang-300k"), workload("standard"), ArmSpec::NoBurst {});
     let plan = Plan::draw(&workload, 5, &Arrivals::Closed { sessions: 900 }).unwrap();
-    let engine = EngineSpec::new(&cell, &workload, &arm, &Options::default()).unwrap();
+    let engine = EngineSpec::new(&cell, &arm, &Options::default()).unwrap();
     let turns = |population, gate| {
         let job = run::RunInputs {
             plan: &plan,
@@ -265,13 +266,14 @@ fn queue_of(waiting: usize, fallback: usize) -> Vec<usize> {
         lpm_fallback: Some(fallback),
         ..Options::default()
     };
-    let spec = EngineSpec::new(&cell, &workload, &ArmSpec::NoBurst {}, &options).unwrap();
+    let spec = EngineSpec::new(&cell, &ArmSpec::NoBurst {}, &options).unwrap();
     let mut engine = Engine::new(spec, 500);
     let request = |who, turn: u32| Request {
         who,
         turn,
         prompt_tokens: workload.prompt_tokens(turn as usize),
         decode_tokens: 100,
+        reusable_tokens: workload.turn(turn as usize).reusable_tokens,
     };
     let mut done = Vec::new();
     // Session 2's KV is longer than session 1's.
@@ -325,6 +327,7 @@ fn odd(pool: u64, chunk: u64, running: u64, decoded: u64) -> (Cell, Workload) {
         decoded_tokens: decoded,
         tool_time: ToolTime::Exponential { mean_s: 2.0 },
         sources: Default::default(),
+        recorded: None,
     };
     (cell, workload)
 }

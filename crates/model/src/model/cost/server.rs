@@ -9,7 +9,7 @@ use crate::model::session::{SessionMeans, TurnProfile};
 use crate::model::{ModelError, positive};
 use crate::setup::{Cell, Workload};
 
-use super::{IterationCosts, causal_pairs, hit_prefill_tokens, is_mixed};
+use super::{IterationCosts, causal_pairs, is_mixed, lost_to_blocks};
 
 /// A server for one cell and the turns it serves. All means are over those turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,12 +59,14 @@ impl Server {
         workload: &Workload,
         costs: &IterationCosts,
     ) -> Self {
-        let hit_tokens = hit_prefill_tokens(cell, workload);
+        let lost_tokens = lost_to_blocks(cell);
         let decode_steps = workload.decoded_tokens as f64 - 1.0;
         let context_tokens =
             SessionMeans::of(workload).mean_prompt_tokens() + 0.5 * workload.decoded_tokens as f64;
         let attention_s = costs.attention_s(context_tokens);
-        let blend = |per_turn: &dyn Fn(f64, f64) -> f64| Blend::over(turns, hit_tokens, per_turn);
+        let blend = |per_turn: &dyn Fn(f64, f64) -> f64| {
+            Blend::over(turns, workload, lost_tokens, per_turn)
+        };
         let kind = if is_mixed(cell) {
             let turn_s = |x: f64, y: f64| {
                 costs.b_s_per_token * x
@@ -196,12 +198,22 @@ struct Blend {
 }
 
 impl Blend {
-    /// Means of `per_turn(new, cached)` over the turns, plain and weighted by E_k.
-    fn over(turns: &TurnProfile, hit_tokens: f64, per_turn: &dyn Fn(f64, f64) -> f64) -> [Self; 2] {
+    /// Means of `per_turn(new, cached)` over the turns, plain and weighted by E_k. A hit loses
+    /// `lost_tokens` of what it could reuse.
+    fn over(
+        turns: &TurnProfile,
+        workload: &Workload,
+        lost_tokens: f64,
+        per_turn: &dyn Fn(f64, f64) -> f64,
+    ) -> [Self; 2] {
         let mut blends = [Self { miss: 0.0, drop: 0.0 }; 2];
-        for (k, prompt) in turns.prompt_tokens.iter().enumerate() {
-            let miss = per_turn(*prompt, 0.0);
-            let hit = per_turn(hit_tokens.min(*prompt), (prompt - hit_tokens).max(0.0));
+        for k in 0..turns.share.len() {
+            let miss = workload.mean_of_turn(k + 1, |t| per_turn(t.prompt_tokens as f64, 0.0));
+            let hit = workload.mean_of_turn(k + 1, |t| {
+                let prompt = t.prompt_tokens as f64;
+                let computed = (t.new_tokens() as f64 + lost_tokens).min(prompt);
+                per_turn(computed, prompt - computed)
+            });
             for (blend, weight) in blends.iter_mut().zip([1.0, turns.footprint_tokens[k]]) {
                 blend.miss += weight * turns.share[k] * miss;
                 blend.drop += weight * (turns.share[k] - turns.must_miss[k]) * (miss - hit);

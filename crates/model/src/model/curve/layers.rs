@@ -15,10 +15,10 @@ use crate::model::session::SessionMeans;
 /// of demand behind H1 and H2 (0.5654 for the paper's workload). Inferred definition.
 pub fn demand_cv2(means: &SessionMeans) -> f64 {
     let weight: f64 = means.survival.iter().skip(1).sum();
-    let moment = |power: fn(f64) -> f64| -> f64 {
-        let carried = means.survival.iter().skip(1).zip(&means.footprint_tokens);
-        carried.map(|(g, e)| g * power(*e)).sum::<f64>() / weight
+    let moment = |of: &[f64]| -> f64 {
+        let carried = means.survival.iter().skip(1).zip(of);
+        carried.map(|(g, e)| g * e).sum::<f64>() / weight
     };
-    let (mean, square) = (moment(|e| e), moment(|e| e * e));
+    let (mean, square) = (moment(&means.footprint_tokens), moment(&means.footprint_squares));
     square / (mean * mean) - 1.0
 }

@@ -24,6 +24,7 @@ fn workload(tool_time: ToolTime) -> Workload {
         decoded_tokens: 100,
         tool_time,
         sources: BTreeMap::new(),
+        recorded: None,
     }
 }
 
@@ -346,4 +347,45 @@ fn a_cell_with_costs_per_turn_has_no_curve() {
 fn a_pool_of_nothing_is_refused() {
     let cell = cell(Batching::Separate, 0, 1.0);
     assert!(EntryModel::new(&cell, &workload(exponential(5.0))).is_err());
+}
+
+/// Ten sessions of one length each as a record of the workload of that turn law.
+#[test]
+fn recorded_sessions_that_follow_a_law_have_its_models() {
+    use crate::setup::{Trace, TraceTurn};
+    let at_least: Vec<f64> = (0..10).map(|k| 1.0 - f64::from(k) / 10.0).collect();
+    let law = Workload {
+        turns: TurnLaw::Survival { at_least },
+        ..workload(ToolTime::Sample { values_s: vec![2.0, 8.0] })
+    };
+    let turn = |i: usize, k: usize| TraceTurn {
+        // One half of the gaps is short, the other long.
+        gap_s: if k == 1 {
+            0.0
+        } else if (i + k).is_multiple_of(2) {
+            2.0
+        } else {
+            8.0
+        },
+        ..law.turn(k)
+    };
+    let trace = |copy: usize, turns: usize| Trace {
+        id: format!("{copy} {turns}"),
+        turns: (1..=turns).map(|k| turn(copy, k)).collect(),
+    };
+    let traces = (0..2).flat_map(|copy| (1..=10).map(move |turns| (copy, turns)));
+    let traces = traces.map(|(copy, turns)| trace(copy, turns)).collect();
+    let recorded = Workload::of_traces("recorded", traces).unwrap();
+    let cell = cell(Batching::Separate, 300_000, 1.0);
+    let (by_law, by_record) =
+        [&law, &recorded].map(|workload| crate::model::Theory::of(&cell, workload).unwrap()).into();
+    let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+    close(by_law.model_f.lambda_miss_per_s(), by_record.model_f.lambda_miss_per_s());
+    let onset =
+        |theory: &crate::model::Theory| theory.curve().unwrap().model().onset().population();
+    close(onset(&by_law), onset(&by_record));
+    let crossing = |theory: &crate::model::Theory| {
+        theory.curve().unwrap().half_hit_crossing().unwrap().population
+    };
+    close(crossing(&by_law), crossing(&by_record));
 }

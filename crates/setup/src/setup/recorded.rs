@@ -1,0 +1,318 @@
+//! Recorded sessions as a workload: what is played, and the law that they are a sample of.
+//!
+//! A trace is one recorded session without its provenance. Index `k - 1` belongs to turn `k`.
+//! Lengths are tokens, times are seconds.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::workload::{ToolTime, TurnLaw, Workload};
+use super::yaml::{self, ConfigError};
+use crate::limits;
+
+/// Values that stand for a law of gaps: as many quantiles of the recorded ones, at most.
+const GAP_QUANTILES: usize = 1000;
+
+/// A workload of kind `recorded`: where its sessions lie, and how they are played.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedFile {
+    /// The name that it is asked for by; equals the file's stem.
+    pub name: String,
+    /// What kind of workload this is.
+    pub kind: RecordedKind,
+    /// The sessions, from the folder that the program works in.
+    pub path: PathBuf,
+    /// SHA-256 of that file: other sessions are another workload.
+    pub sha256: String,
+    /// No gap between an answer and the next turn is longer, seconds.
+    pub gap_limit_s: f64,
+    /// In which order they are played.
+    #[serde(default)]
+    pub order: Order,
+    /// For each value, where it is from.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
+}
+
+/// The only kind that [`RecordedFile`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordedKind {
+    /// Sessions from a file.
+    Recorded,
+}
+
+/// In which order recorded sessions are played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// By the seed, again and again, each play under an identity of its own.
+    #[default]
+    Shuffle,
+}
+
+impl RecordedFile {
+    /// Reads and checks a workload file.
+    ///
+    /// # Errors
+    /// As [`yaml::from_bytes`], a hash that is none, and a limit that is not positive.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ConfigError> {
+        let file: Self = yaml::from_bytes(path, bytes)?;
+        let is_hash = file.sha256.len() == 64
+            && file.sha256.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_hash {
+            let message = "sha256: expected 64 hexadecimal digits in lower case";
+            return Err(ConfigError::new(path, message));
+        }
+        if file.gap_limit_s.is_nan() || file.gap_limit_s <= 0.0 {
+            let message =
+                format!("gap_limit_s: expected a positive number, found {}", file.gap_limit_s);
+            return Err(ConfigError::new(path, message));
+        }
+        Ok(file)
+    }
+}
+
+/// A recorded session as it is played.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// Its name in the record.
+    pub id: String,
+    /// Its turns in order; never empty.
+    pub turns: Vec<TraceTurn>,
+}
+
+/// One turn of a [`Trace`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceTurn {
+    /// The time between the answer before it and this turn; 0 of a first turn. Seconds.
+    pub gap_s: f64,
+    /// Tokens sent.
+    pub prompt_tokens: u64,
+    /// Tokens decoded, at least 1.
+    pub output_tokens: u64,
+    /// Prompt tokens that repeat the previous prompt, from its beginning; 0 of a first turn.
+    pub reusable_tokens: u64,
+}
+
+impl TraceTurn {
+    /// The KV that it needs while it runs: prompt and output, tokens.
+    pub fn footprint_tokens(&self) -> u64 {
+        self.prompt_tokens + self.output_tokens
+    }
+
+    /// Prompt tokens that a hit prefills all the same.
+    pub fn new_tokens(&self) -> u64 {
+        self.prompt_tokens - self.reusable_tokens
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Self { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *self;
+        if prompt_tokens == 0 || output_tokens == 0 {
+            return Err("expected a prompt and an output of at least 1 token each".into());
+        }
+        if prompt_tokens.max(output_tokens) > limits::TURN_TOKENS {
+            return Err(format!("expected at most {} tokens", limits::TURN_TOKENS));
+        }
+        if reusable_tokens > prompt_tokens {
+            return Err(format!(
+                "reusable tokens ({reusable_tokens}) exceed its prompt ({prompt_tokens})"
+            ));
+        }
+        if !(0.0..limits::RUN_S).contains(&gap_s) {
+            return Err(format!("expected a gap of 0 s to 31 days before it, found {gap_s} s"));
+        }
+        Ok(())
+    }
+}
+
+impl Trace {
+    /// The most KV that it needs at once, tokens.
+    pub fn footprint_tokens(&self) -> u64 {
+        self.turns.iter().map(TraceTurn::footprint_tokens).max().unwrap_or(0)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.turns.is_empty() || self.turns.len() > limits::TURNS {
+            let found = self.turns.len();
+            return Err(format!("expected 1 to {} turns, found {found}", limits::TURNS));
+        }
+        let mut turns = self.turns.iter().zip(1..);
+        turns.try_for_each(|(turn, k)| turn.check().map_err(|e| format!("turn {k}: {e}")))
+    }
+}
+
+/// Sessions that a workload consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The sessions, in the order of their record.
+    pub traces: Vec<Arc<Trace>>,
+}
+
+impl Recorded {
+    /// The k-th turns (1-based) of the sessions that have one.
+    fn turns(&self, k: usize) -> impl Iterator<Item = &TraceTurn> {
+        self.traces.iter().filter_map(move |trace| trace.turns.get(k - 1))
+    }
+
+    /// The mean of `f` over the k-th turns; 0 where no session has one.
+    pub fn mean(&self, k: usize, f: impl Fn(&TraceTurn) -> f64) -> f64 {
+        let (sum, n) = self.turns(k).fold((0.0, 0_u64), |(sum, n), turn| (sum + f(turn), n + 1));
+        if n == 0 { 0.0 } else { sum / n as f64 }
+    }
+
+    /// Tokens that can be reused over all prompt tokens, first turns included: the most that a
+    /// cache of any size can serve.
+    pub fn reuse_ceiling(&self) -> f64 {
+        let turns = || self.traces.iter().flat_map(|trace| &trace.turns);
+        let reusable: u64 = turns().map(|turn| turn.reusable_tokens).sum();
+        let prompt: u64 = turns().map(|turn| turn.prompt_tokens).sum();
+        reusable as f64 / prompt as f64
+    }
+
+    /// G_k: the share of the sessions that have a k-th turn.
+    fn survival(&self) -> Vec<f64> {
+        let longest = self.traces.iter().map(|trace| trace.turns.len()).max().unwrap_or(0);
+        let sessions = self.traces.len() as f64;
+        (1..=longest).map(|k| self.turns(k).count() as f64 / sessions).collect()
+    }
+
+    /// Quantiles of the gaps between turns, each as likely as any other.
+    fn gaps_s(&self) -> Vec<f64> {
+        let follow_ups = self.traces.iter().flat_map(|trace| trace.turns.iter().skip(1));
+        let mut gaps_s: Vec<f64> = follow_ups.map(|turn| turn.gap_s).collect();
+        gaps_s.sort_by(f64::total_cmp);
+        let n = gaps_s.len();
+        match n {
+            0 => vec![0.0],
+            n if n <= GAP_QUANTILES => gaps_s,
+            _ => {
+                (0..GAP_QUANTILES).map(|i| gaps_s[(2 * i + 1) * n / (2 * GAP_QUANTILES)]).collect()
+            }
+        }
+    }
+}
+
+impl Workload {
+    /// The workload that consists of these sessions: the shares of turn counts, mean lengths and
+    /// quantiles of the gaps are its law; what is played are the sessions themselves.
+    ///
+    /// # Errors
+    /// No sessions, or one with a value that makes no sense, by its name.
+    pub fn of_traces(name: &str, traces: Vec<Trace>) -> Result<Self, String> {
+        if traces.is_empty() {
+            return Err("expected at least one recorded session".into());
+        }
+        for trace in &traces {
+            trace.check().map_err(|message| format!("session {}: {message}", trace.id))?;
+        }
+        let recorded = Recorded { traces: traces.into_iter().map(Arc::new).collect() };
+        let survival = recorded.survival();
+        let mean_turns: f64 = survival.iter().sum();
+        let over_turns = |f: &dyn Fn(&TraceTurn) -> f64| -> f64 {
+            let of_turn = |(g, k): (&f64, usize)| g * recorded.mean(k, f);
+            survival.iter().zip(1..).map(of_turn).sum::<f64>() / mean_turns
+        };
+        let whole = |tokens: f64| libm::round(tokens).max(1.0) as u64;
+        let new_tokens = over_turns(&|turn| turn.new_tokens() as f64);
+        let workload = Self {
+            name: name.into(),
+            first_prompt_tokens: whole(recorded.mean(1, |turn| turn.prompt_tokens as f64)),
+            tool_output_tokens: whole(new_tokens),
+            decoded_tokens: whole(over_turns(&|turn| turn.output_tokens as f64)),
+            tool_time: ToolTime::Sample { values_s: recorded.gaps_s() },
+            turns: TurnLaw::Survival { at_least: survival },
+            sources: BTreeMap::new(),
+            recorded: Some(Arc::new(recorded)),
+        };
+        workload.check()?;
+        Ok(workload)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn turn(gap_s: f64, prompt_tokens: u64, reusable_tokens: u64) -> TraceTurn {
+        TraceTurn { gap_s, prompt_tokens, output_tokens: 10, reusable_tokens }
+    }
+
+    fn traces() -> Vec<Trace> {
+        let long = vec![turn(0.0, 100, 0), turn(2.0, 160, 100), turn(4.0, 130, 60)];
+        let short = vec![turn(0.0, 300, 0)];
+        [("long", long), ("short", short)]
+            .map(|(id, turns)| Trace { id: id.into(), turns })
+            .to_vec()
+    }
+
+    #[test]
+    fn the_law_of_recorded_sessions_is_their_shares_and_means() {
+        let workload = Workload::of_traces("recorded", traces()).unwrap();
+        assert_eq!(workload.survival(), [1.0, 0.5, 0.5]);
+        assert_eq!([1, 2, 3].map(|k| workload.prompt_tokens(k)), [200, 160, 130]);
+        assert_eq!([1, 2, 3].map(|k| workload.footprint_tokens(k)), [210, 170, 140]);
+        assert_eq!(workload.tool_time, ToolTime::Sample { values_s: vec![2.0, 4.0] });
+        let recorded = workload.recorded.unwrap();
+        assert_eq!(recorded.reuse_ceiling(), 160.0 / 690.0);
+        assert_eq!(recorded.mean(2, |turn| turn.new_tokens() as f64), 60.0);
+        assert_eq!(recorded.mean(9, |_| 1.0), 0.0);
+    }
+
+    #[test]
+    fn many_gaps_are_their_quantiles() {
+        let turns = (0..3001).map(|i| turn(f64::from(i), 10, 0)).collect();
+        let trace = Trace { id: "t".into(), turns };
+        let workload = Workload::of_traces("recorded", vec![trace]).unwrap();
+        let mean_s = workload.tool_time.mean_s();
+        assert!((mean_s - 1500.5).abs() < 1.0, "{mean_s}");
+    }
+
+    #[test]
+    fn a_file_of_kind_recorded_says_where_its_sessions_lie() {
+        let parse = |text: &str| RecordedFile::parse(Path::new("agents.yaml"), text.as_bytes());
+        let text = |sha256: &str, gap: &str| {
+            format!(
+                "name: agents\nkind: recorded\npath: agents.csv.gz\nsha256: {sha256}\n\
+                 gap_limit_s: {gap}\norder: shuffle\n"
+            )
+        };
+        let hash = "0123456789abcdef".repeat(4);
+        assert_eq!(parse(&text(&hash, "60")).unwrap().gap_limit_s, 60.0);
+        for (text, said) in [
+            (text("12", "60"), "64 hexadecimal digits"),
+            (text(&hash, "0"), "gap_limit_s: expected a positive number"),
+            (text(&hash, "60") + "orders: x\n", "unknown"),
+        ] {
+            let message = parse(&text).unwrap_err().to_string();
+            assert!(message.contains(said), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_cannot_be_played_is_named() {
+        let refused = |change: fn(&mut TraceTurn)| {
+            let mut traces = traces();
+            change(&mut traces[0].turns[1]);
+            Workload::of_traces("recorded", traces).unwrap_err()
+        };
+        for (change, said) in [
+            ((|t| t.reusable_tokens = 161) as fn(&mut TraceTurn), "exceed its prompt (160)"),
+            (|t| t.output_tokens = 0, "at least 1 token"),
+            (|t| t.gap_s = -1.0, "found -1 s"),
+            (|t| t.prompt_tokens = u64::MAX, "at most 1000000000 tokens"),
+        ] {
+            let message = refused(change);
+            assert!(
+                message.starts_with("session long: turn 2: ") && message.contains(said),
+                "{message}"
+            );
+        }
+        assert!(Workload::of_traces("recorded", Vec::new()).is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! Recorded sessions, and engines in their own ways.
+
+use super::*;
+use crate::plan;
+use crate::setup::Trace;
+use crate::sim::options::{Hits, HostTier, Refresh};
+
+/// 60 made-up sessions of 2 to 13 turns; every fifth turn is a compaction.
+fn recorded() -> Workload {
+    let turn = |i: u64, k: u64| {
+        let grown = 2000 + 900 * k + 37 * ((7 * i + 3 * k) % 11);
+        let prompt_tokens = if k % 5 == 4 { grown / 3 } else { grown };
+        let reusable_tokens = if k % 5 == 4 { 1500 } else { (grown - 900).min(prompt_tokens) };
+        TraceTurn {
+            gap_s: if k == 0 { 0.0 } else { 1.0 + ((5 * i + k) % 9) as f64 },
+            prompt_tokens,
+            output_tokens: 1 + (13 * i + 29 * k) % 90,
+            reusable_tokens: if k == 0 { 0 } else { reusable_tokens },
+        }
+    };
+    let trace = |i: u64| Trace {
+        id: format!("trace-{i}"),
+        turns: (0..2 + i % 12).map(|k| turn(i, k)).collect(),
+    };
+    Workload::of_traces("recorded", (0..60).map(trace).collect()).unwrap()
+}
+
+/// The engine's own ways, and each option beside them.
+fn ways(cell: &Cell) -> Vec<Options> {
+    let own = Options::of_engine(&cell.engine);
+    let host = Some(HostTier { tokens: 60_000, s_per_token: 1e-5 });
+    vec![
+        own,
+        Options { refresh: None, batching: Batching::Mixed, ..own },
+        Options { host, ramp_s: 60.0, ..own },
+        Options { cold_until_s: 400.0, ..own },
+        Options { refresh: Some(Refresh { every_passes: 3, requests: 5 }), ..own },
+        Options { scheduling: Some(Scheduling::Lpm), lpm_fallback: Some(6), ..own },
+        Options { keep_finished: false, ..own },
+        Options::default(),
+    ]
+}
+
+fn engine(block_tokens: u64) -> Cell {
+    let mut cell = cell("sglang-300k");
+    (cell.pool_tokens, cell.block_tokens, cell.max_running) = (80_000, block_tokens, 24);
+    cell
+}
+
+#[test]
+fn skipping_gives_what_stepping_gives_for_recorded_sessions_in_every_way() {
+    let (workload, protocol) = (recorded(), short());
+    for cell in [engine(1), engine(16)] {
+        for options in ways(&cell) {
+            for arm in [ArmSpec::Closed { population: 20 }, ArmSpec::Burst { sessions: Some(30) }] {
+                let mut spec = spec(&cell, &workload, &protocol, &arm, 4);
+                spec.options = options;
+                let skip = simulate(&spec).unwrap();
+                let plain = simulate_with(&spec, Stepping::Plain).unwrap();
+                same_but_for_rounding(&skip, &plain);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_turn_sends_what_was_recorded_and_hits_at_most_what_it_repeats() {
+    let (cell, workload, protocol) = (engine(16), recorded(), short());
+    let arm = ArmSpec::Closed { population: 6 };
+    let mut spec = spec(&cell, &workload, &protocol, &arm, 1);
+    spec.options = Options::of_engine(&cell.engine);
+    let run = simulate(&spec).unwrap();
+    let mut hits = 0;
+    for turn in run.turns.iter().filter(|turn| turn.status == TurnStatus::Ok) {
+        let trace = run.plan.sessions[turn.session as usize].trace.as_ref().unwrap();
+        let recorded = trace.turns[turn.turn as usize - 1];
+        let (cached, most) = (turn.cached_tokens.unwrap(), recorded.reusable_tokens);
+        assert_eq!(turn.prompt_tokens, recorded.prompt_tokens);
+        assert_eq!(turn.completion_tokens, recorded.output_tokens);
+        assert!(cached <= most && cached % 16 == 0, "{turn:?}");
+        hits += usize::from(cached > 0 && most - cached < 16);
+    }
+    assert!(hits > 500, "{hits}");
+}
+
+#[test]
+fn a_closed_run_never_plays_a_recorded_session_twice_at_once() {
+    let (cell, mut protocol) = (engine(1), short());
+    protocol.closed.window_s = 3000.0;
+    // Longer gaps, so that no more sessions end than a plan holds.
+    let mut traces: Vec<Trace> =
+        recorded().recorded.unwrap().traces.iter().map(|trace| Trace::clone(trace)).collect();
+    traces.iter_mut().flat_map(|trace| &mut trace.turns).for_each(|turn| turn.gap_s *= 4.0);
+    let workload = Workload::of_traces("slow", traces).unwrap();
+    let arm = ArmSpec::Closed { population: 30 };
+    let run = simulate(&spec(&cell, &workload, &protocol, &arm, 2)).unwrap();
+    let mut plays: Vec<(&str, f64, f64)> = run
+        .sessions
+        .iter()
+        .map(|s| {
+            let id = run.plan.sessions[s.session as usize].trace.as_ref().unwrap().id.as_str();
+            (id, s.t_planned_s, s.t_end_s.unwrap_or(run.horizon_s))
+        })
+        .collect();
+    plays.sort_by(|a, b| a.0.cmp(b.0).then(a.1.total_cmp(&b.1)));
+    assert!(plays.len() > 200);
+    assert!(plays.windows(2).all(|w| w[0].0 != w[1].0 || w[0].2 <= w[1].1));
+    let arm = ArmSpec::Closed { population: 61 };
+    let error = simulate(&spec(&cell, &workload, &protocol, &arm, 2)).unwrap_err();
+    assert!(error.to_string().contains("there are 60 recorded sessions"), "{error}");
+}
+
+#[test]
+fn recorded_sessions_are_the_same_at_every_rate_and_a_burst_plays_others() {
+    let workload = recorded();
+    let draw = |rate_per_s, burst| {
+        let burst =
+            (burst > 0).then_some(plan::Burst { sessions: burst, start_s: 10.0, length_s: 5.0 });
+        let open = plan::OpenArrivals { rate_per_s, horizon_s: 100.0, cut: None, burst };
+        Plan::draw(&workload, 3, &Arrivals::Open(open)).unwrap()
+    };
+    let names = |plan: &Plan, kind| -> Vec<String> {
+        let of = plan.sessions.iter().filter(|s| s.kind == kind);
+        of.map(|s| s.trace.as_ref().unwrap().id.clone()).collect()
+    };
+    let (few, many) = (draw(0.1, 0), draw(0.3, 12));
+    let base = names(&few, Kind::Base);
+    assert_eq!(base[..], names(&many, Kind::Base)[..base.len()]);
+    let burst = names(&many, Kind::Burst);
+    assert_eq!(burst.len(), 12);
+    assert!(burst.iter().all(|id| !names(&many, Kind::Base).contains(id)));
+    let text = many.to_csv();
+    assert!(text.starts_with("session,kind,t_arrival,turns,tool_s,recorded\n0,base,"));
+    assert!(text.lines().nth(1).unwrap().ends_with(&format!(",{}", base[0])));
+}
+
+#[test]
+fn a_start_without_kept_kv_misses_until_it_ends() {
+    let (cell, workload, protocol) = (engine(1), recorded(), short());
+    let arm = ArmSpec::Closed { population: 6 };
+    let mut spec = spec(&cell, &workload, &protocol, &arm, 1);
+    spec.options = Options { cold_until_s: 400.0, ..Options::of_engine(&cell.engine) };
+    let run = simulate(&spec).unwrap();
+    let cached = |from: f64, to: f64| -> u64 {
+        let within =
+            run.turns.iter().filter(|t| t.t_end_s.is_some_and(|end| from <= end && end < to));
+        within.map(|t| t.cached_tokens.unwrap_or(0)).sum()
+    };
+    assert_eq!(cached(0.0, 400.0), 0);
+    assert!(cached(420.0, 1500.0) > 0);
+}
+
+#[test]
+fn a_host_tier_gives_back_what_the_pool_evicted() {
+    let (cell, workload, protocol) = (engine(1), recorded(), short());
+    let arm = ArmSpec::Closed { population: 40 };
+    let mut spec = spec(&cell, &workload, &protocol, &arm, 1);
+    let hit = |spec: &RunSpec<'_>| -> f64 {
+        let run = simulate(spec).unwrap();
+        let cached: u64 = run.turns.iter().filter_map(|t| t.cached_tokens).sum();
+        cached as f64 / run.turns.iter().map(|t| t.prompt_tokens).sum::<u64>() as f64
+    };
+    spec.options = Options::of_engine(&cell.engine);
+    assert!(hit(&spec) < 0.1);
+    spec.options.host = Some(HostTier { tokens: 1_000_000, s_per_token: 1e-6 });
+    assert!(hit(&spec) > 0.6);
+}
+
+#[test]
+fn a_prefix_hits_in_part_where_whole_sessions_hit_or_miss() {
+    let (cell, workload, protocol) = (engine(1), recorded(), short());
+    let arm = ArmSpec::Closed { population: 14 };
+    let mut spec = spec(&cell, &workload, &protocol, &arm, 1);
+    let in_part = |spec: &RunSpec<'_>| {
+        let run = simulate(spec).unwrap();
+        let reusable = |t: &TurnRecord| {
+            run.plan.sessions[t.session as usize].turn(t.turn, &workload).reusable_tokens
+        };
+        let partial = run
+            .turns
+            .iter()
+            .filter(|t| t.cached_tokens.is_some_and(|cached| cached > 0 && cached < reusable(t)));
+        partial.count()
+    };
+    spec.options = Options { keep_finished: true, ..Options::default() };
+    assert_eq!(in_part(&spec), 0);
+    spec.options.hits = Hits::Prefix;
+    assert!(in_part(&spec) > 20);
+}
