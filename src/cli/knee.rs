@@ -31,14 +31,17 @@ use which::EngineArgs;
 /// largest population that is good from both starts. Everything here is simulated but for the
 /// two lines that say theory.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
   trapcheck knee --cell sglang-300k --workload standard
   trapcheck knee --sessions traces.csv.gz --gap-limit 60 --pool-tokens 3250000 --prefill-rate 20000
   trapcheck knee --sessions traces.csv.gz --cell sglang-native --plot knee.svg
   trapcheck knee --cell sglang-300k --workload standard --population 16,24,32,48 --seeds 10
   trapcheck knee --cell sglang-300k --workload standard --host-tokens 600000 --host-load-rate 100000
 
-Exit codes: 0 answered; 2 bad usage or input")]
+Exit codes: 0 answered; 2 bad usage or input"
+)]
 pub struct Args {
     #[command(flatten)]
     sessions: SessionsArgs,

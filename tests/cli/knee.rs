@@ -50,7 +50,7 @@ fn knee(args: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn fact(answer: &Value, name: &str) -> Value {
-    let rows = answer["knee"]["rows"].as_array().unwrap();
+    let rows = answer["knee"].as_array().unwrap();
     rows.iter().find(|row| row["quantity"] == name).unwrap()["value"].clone()
 }
 
