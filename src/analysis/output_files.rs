@@ -11,8 +11,6 @@ use crate::table::Table;
 pub const RESULTS: &str = "results";
 /// Where analyses are declared.
 pub const ANALYSES: &str = "analysis";
-/// Where the bindings of the numbers lie.
-pub const NUMBERS: &str = "analysis/numbers.yaml";
 /// Where derived tables go.
 pub const DERIVED: &str = "paper/derived";
 /// Where figures go.

@@ -14,7 +14,7 @@ use super::batches::{BATCHES, Batch, Batches, Chosen, RunsOrigin, SimulatedOrigi
 use super::campaign_names::campaign_name;
 use super::draw::draw;
 use super::error::AnalysisError;
-use super::output_files::{ANALYSES, FigureFiles, NUMBERS, RESULTS, figure_files};
+use super::output_files::{ANALYSES, FigureFiles, RESULTS, figure_files};
 use super::output_names::OutputNames;
 use super::reads::{Reads, Stores};
 use super::score::{Scoring, score};

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::output::{self, Format, Print};
+use super::output::{self, Print};
 use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
 use crate::table::answers::rescue::Backlog;

@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
+use polars::prelude::{Column, DataFrame};
+use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
 use trapcheck_sessions::session::Session;
 use trapcheck_sessions::table::{Text, think_s};
 
