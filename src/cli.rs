@@ -14,6 +14,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod completions;
 pub mod derive;
+pub mod diagnose;
 pub mod figures;
 pub mod inspect;
 pub mod man;
@@ -68,6 +69,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Diagnose(diagnose::Args),
     Inspect(inspect::Args),
     Score(score::Args),
     Verdict(verdict::Args),
@@ -98,6 +100,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("cannot work in {}", directory.display()))?;
     }
     match &cli.command {
+        Command::Diagnose(args) => diagnose::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),
         Command::Verdict(args) => verdict::run(args),

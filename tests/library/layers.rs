@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Per package, its modules from the lowest up. Between packages Cargo sees to it.
-const ORDER: [(&str, &[&str]); 6] = [
+const ORDER: [(&str, &[&str]); 7] = [
     (
         "crates/setup",
         &[
@@ -22,6 +22,7 @@ const ORDER: [(&str, &[&str]); 6] = [
     ),
     ("crates/model", &["model"]),
     ("crates/runs", &["run", "measure", "rule", "law"]),
+    ("crates/observed", &["format", "form", "read", "sessions", "answer"]),
     ("crates/simulator", &["plan", "client", "sim"]),
     ("crates/drawing", &["figure"]),
     (
@@ -38,6 +39,7 @@ const ORDER: [(&str, &[&str]); 6] = [
             "slurm",
             "judged",
             "replay",
+            "observed",
             "published",
             "table",
             "analysis",

@@ -1,0 +1,218 @@
+//! From what was observed to an answer: is the engine trapped, since when, on which evidence,
+//! what speaks against it, and what to do.
+//!
+//! Thresholds are those of the published rule where it has them ([`PairedThresholds`]): below
+//! 0.2 of what could be reused almost everything is missed, above 0.8 it is found. The others
+//! are [`Thresholds`], stated here once.
+
+mod cause;
+mod judge;
+mod ladder;
+mod outlook;
+mod requests;
+mod series;
+mod timeline;
+mod times;
+
+use crate::form::Observed;
+use crate::setup::PairedThresholds;
+pub use outlook::{Outlook, outlook};
+pub use timeline::{Bin, Timeline};
+pub use times::shown as time_shown;
+
+/// What is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Reuse was there to be had, almost all of it was missed for long, and the backlog grew
+    /// (or could not: the population is closed).
+    Trap,
+    /// A good part of what could be reused was missed; the backlog is bounded.
+    Pressure,
+    /// Misses without a backlog.
+    MissOnly,
+    /// A backlog without misses.
+    QueueOnly,
+    /// Misses, because there was nothing to reuse.
+    Cold,
+    /// What could be reused is found, and nothing piles up.
+    Good,
+    /// The source cannot say.
+    Unmeasurable,
+}
+
+impl Verdict {
+    /// The word in outputs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Trap => "trap",
+            Self::Pressure => "pressure",
+            Self::MissOnly => "miss-only",
+            Self::QueueOnly => "queue-only",
+            Self::Cold => "cold",
+            Self::Good => "good",
+            Self::Unmeasurable => "unmeasurable",
+        }
+    }
+
+    /// Whether the exit code has to show it: trapped or pressed.
+    pub const fn is_bad(self) -> bool {
+        matches!(self, Self::Trap | Self::Pressure)
+    }
+}
+
+/// Why reuse is missed, or requests wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The sessions hold more than the pool.
+    Capacity,
+    /// The sessions fit: another pool binds, or the engine lost its cache.
+    NotThisPool,
+    /// The client changes its prompts near the start.
+    ClientPrefix,
+    /// Prompts beyond some length are no longer found, whatever the load.
+    PromptLength,
+    /// One long request holds up the others.
+    HeadOfLine,
+    /// The prefix cache is off.
+    CachingOff,
+    /// Not to be told.
+    Unknown,
+}
+
+impl Cause {
+    /// The word in outputs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Capacity => "capacity",
+            Self::NotThisPool => "not this pool",
+            Self::ClientPrefix => "client prefix",
+            Self::PromptLength => "prompt length",
+            Self::HeadOfLine => "head of line",
+            Self::CachingOff => "caching off",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A number that an answer rests on, with its window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What it is.
+    pub quantity: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// Its unit; empty for a fraction.
+    pub unit: &'static str,
+    /// From when, s on the source's clock.
+    pub from_s: f64,
+    /// To when, s.
+    pub to_s: f64,
+    /// In words.
+    pub words: String,
+}
+
+/// An answer about one engine, or about the requests of one client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Which engine; empty where there is one only.
+    pub engine: String,
+    /// What is found.
+    pub verdict: Verdict,
+    /// Why.
+    pub cause: Cause,
+    /// Since when, s on the source's clock.
+    pub since_s: Option<f64>,
+    /// Until when; `None` where it lasts to the end of the load.
+    pub until_s: Option<f64>,
+    /// One line that says it.
+    pub headline: String,
+    /// What proves it, the strongest first.
+    pub evidence: Vec<Evidence>,
+    /// What speaks against it, or means less than it seems.
+    pub contradictions: Vec<String>,
+    /// What to do.
+    pub action: String,
+    /// The cheapest thing to switch on, where the source cannot say all.
+    pub switch_on: Option<String>,
+    /// Everything over time.
+    pub timeline: Timeline,
+}
+
+/// What the user knows beside the files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ask {
+    /// M, the pool in tokens, in place of the source's.
+    pub pool_tokens: Option<u64>,
+    /// The largest share of prompt tokens that can be found.
+    pub reuse_ceiling: Option<f64>,
+    /// Whether the client keeps a fixed number of sessions, so that no backlog can grow.
+    pub closed: Option<bool>,
+}
+
+/// Thresholds that the published rule does not have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Almost all is missed below this share of what could be found, and is found above the
+    /// other one (the published rule's).
+    pub hits: PairedThresholds,
+    /// A stretch is sustained from this long on, s, or if it is all there is.
+    pub sustained_s: f64,
+    /// Below this share of prompt tokens there was nothing to reuse.
+    pub reusable_share: f64,
+    /// A hit fraction from which on a source shows that reuse is there.
+    pub reuse_shown: f64,
+    /// A backlog grew if it rose by so many requests ...
+    pub rise_requests: f64,
+    /// ... and so many times the scatter about the line.
+    pub rise_over_scatter: f64,
+    /// Requests wait if this many do on average.
+    pub waiting: f64,
+    /// Turns per session below which a closed window is too short.
+    pub turns_per_session: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            hits: PairedThresholds::default(),
+            sustained_s: 120.0,
+            reusable_share: 0.2,
+            reuse_shown: 0.5,
+            rise_requests: 3.0,
+            rise_over_scatter: 2.0,
+            waiting: 1.0,
+            turns_per_session: 4.0,
+        }
+    }
+}
+
+/// An answer per engine, the worst first; one for a ladder of runs; one for requests where no
+/// engine is known.
+pub fn answers(observed: &Observed, ask: &Ask) -> Vec<Answer> {
+    let rule = Thresholds::default();
+    let client = requests::Client::of(observed);
+    let mut answers = Vec::new();
+    let ask = &Ask { reuse_ceiling: ask.reuse_ceiling.or(observed.reuse_ceiling), ..*ask };
+    if observed.rungs.len() > 1 || (observed.rungs.len() == 1 && observed.requests.is_empty()) {
+        answers.extend(ladder::answer(observed, ask, &rule));
+    }
+    let engines: Vec<_> =
+        observed.engines.iter().filter(|(_, e)| !e.series.samples().is_empty()).collect();
+    // The requests of a client are those of an engine if there is one only.
+    let alone = engines.len() == 1;
+    for (name, engine) in &engines {
+        let client = client.as_ref().filter(|_| alone);
+        answers.push(judge::judge(name, Some(engine), client, observed, ask, &rule));
+    }
+    if let Some(client) = client.as_ref().filter(|_| !alone) {
+        let name = if engines.is_empty() { "" } else { "all requests" };
+        // Start-up lines may tell the pool where no gauges were logged.
+        let engine = observed.engines.values().next().filter(|_| engines.is_empty());
+        answers.push(judge::judge(name, engine, Some(client), observed, ask, &rule));
+    }
+    answers.sort_by_key(|answer| answer.verdict);
+    answers
+}
+
+#[cfg(test)]
+mod tests;

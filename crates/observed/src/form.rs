@@ -1,0 +1,176 @@
+//! The one form in which everything that was read ends.
+
+mod losses;
+mod request;
+mod series;
+
+use std::collections::BTreeMap;
+
+pub use losses::{Count, Losses};
+pub use request::{Ended, Names, Request};
+pub use series::{MOST_SAMPLES, Quantity, Sample, Series};
+
+use crate::format::Format;
+
+/// What the times of a source mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Clock {
+    /// No times at all: samples are numbered.
+    #[default]
+    Order,
+    /// Seconds since some start that the source does not tell.
+    Monotonic,
+    /// Date and time of day without a year; seconds since 1 January of an assumed leap year.
+    WithoutYear,
+    /// Unix seconds, or date and time of day read as if they were UTC.
+    Wall,
+}
+
+/// One engine, as far as a source tells.
+#[derive(Debug, Clone, Default)]
+pub struct Engine {
+    /// `vllm` or `sglang`, where the source says it.
+    pub software: Option<&'static str>,
+    /// Its version.
+    pub version: Option<String>,
+    /// The model it serves.
+    pub model: Option<String>,
+    /// M, the KV pool in tokens.
+    pub pool_tokens: Option<u64>,
+    /// Whether its prefix cache is on.
+    pub prefix_caching: Option<bool>,
+    /// From which numbers its hits are taken, in words.
+    pub hits_from: Option<&'static str>,
+    /// Its gauges and counters over time.
+    pub series: Series,
+}
+
+/// One level of load of a ladder, of which only totals are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rung {
+    /// Sessions kept in the system, or clients.
+    pub population: Option<u64>,
+    /// Share of prompt tokens found in the cache.
+    pub hit_fraction: Option<f64>,
+    /// The largest share that could have been found.
+    pub reuse_ceiling: Option<f64>,
+}
+
+/// What was read of one source, or of several together.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// The formats it came in, each once, in order.
+    pub formats: Vec<Format>,
+    /// What its times mean.
+    pub clock: Clock,
+    /// Engines by their names in the source; the empty name where it has one engine only.
+    pub engines: BTreeMap<String, Engine>,
+    /// Requests, in order of submission, then of the file's rows.
+    pub requests: Vec<Request>,
+    /// Sessions' ids and errors' words, which requests point into.
+    pub names: Names,
+    /// Levels of load of which only totals are known, in order of population.
+    pub rungs: Vec<Rung>,
+    /// The largest share of prompt tokens that the workload allows to be found, where told.
+    pub reuse_ceiling: Option<f64>,
+    /// What was left out, and why.
+    pub dropped: Losses,
+    /// What is odd, or means less than it seems.
+    pub notes: Losses,
+}
+
+impl Observed {
+    /// Another source of the same service, added to this one.
+    ///
+    /// Series of one name are joined only if `same_engine`; otherwise the other's engines get
+    /// its `label` before their name.
+    pub fn add(&mut self, other: Self, label: &str, same_engine: bool) {
+        for format in other.formats {
+            if !self.formats.contains(&format) {
+                self.formats.push(format);
+            }
+        }
+        self.clock = if self.engines.is_empty() && self.requests.is_empty() {
+            other.clock
+        } else {
+            self.clock.min(other.clock)
+        };
+        for (name, engine) in other.engines {
+            let name = match (same_engine, name.as_str()) {
+                (true, _) => name,
+                (false, "") => label.to_owned(),
+                (false, name) => format!("{label} {name}"),
+            };
+            match self.engines.get_mut(&name) {
+                Some(there) => there.join(engine, &mut self.notes),
+                None => drop(self.engines.insert(name, engine)),
+            }
+        }
+        let names = &mut self.names;
+        let requests = other.requests.into_iter().map(|mut request| {
+            request.session = request.session.map(|s| names.session(other.names.session_id(s)));
+            if let Ended::Failed(words) = request.ended {
+                request.ended = Ended::Failed(names.error(other.names.error_words(words)));
+            }
+            request
+        });
+        self.requests.extend(requests);
+        request::in_order(&mut self.requests);
+        self.rungs.extend(other.rungs);
+        self.rungs.sort_by_key(|rung| rung.population);
+        self.reuse_ceiling = self.reuse_ceiling.or(other.reuse_ceiling);
+        self.dropped.add_all(other.dropped);
+        self.notes.add_all(other.notes);
+    }
+
+    /// Sorts what is to be sorted, once everything was read.
+    pub fn finish(&mut self) {
+        request::in_order(&mut self.requests);
+        for engine in self.engines.values_mut() {
+            engine.series.finish();
+        }
+        self.engines.retain(|_, engine| engine.says_anything());
+    }
+
+    /// Numbers samples without times from `first` on; gives how many numbers that took.
+    pub fn number_from(&mut self, first: u32) -> u32 {
+        let mut most = 0.0_f64;
+        for engine in self.engines.values_mut() {
+            for sample in engine.series.samples_mut() {
+                most = most.max(sample.t_s + 1.0);
+                sample.t_s += f64::from(first);
+            }
+        }
+        most as u32
+    }
+
+    /// Whether nothing at all could be used.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+            && self.rungs.is_empty()
+            && self.engines.values().all(|engine| engine.series.samples().is_empty())
+    }
+}
+
+impl Engine {
+    fn join(&mut self, other: Self, notes: &mut Losses) {
+        let differs = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
+        if differs(&self.version, &other.version) || differs(&self.model, &other.model) {
+            notes.add("sources of one engine name different versions or models", 0);
+        }
+        self.software = self.software.or(other.software);
+        self.version = self.version.take().or(other.version);
+        self.model = self.model.take().or(other.model);
+        self.pool_tokens = self.pool_tokens.or(other.pool_tokens);
+        self.prefix_caching = self.prefix_caching.or(other.prefix_caching);
+        self.hits_from = self.hits_from.or(other.hits_from);
+        for sample in other.series.into_samples() {
+            self.series.push(sample);
+        }
+        self.series.finish();
+    }
+
+    fn says_anything(&self) -> bool {
+        !self.series.samples().is_empty() || self.pool_tokens.is_some()
+    }
+}

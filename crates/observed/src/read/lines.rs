@@ -1,0 +1,129 @@
+//! Lines out of a stream: `\n` ends one, a `\r` before it goes; in a log a `\r` alone ends one
+//! too (progress bars), and what colours a terminal is left out.
+
+use memchr::memchr;
+
+use super::Parse;
+use crate::form::{Losses, Observed};
+
+/// Bytes of a line that are kept; longer ones are counted and left out.
+const LINE: usize = 1 << 20;
+
+/// What reads lines.
+pub trait LineReader {
+    /// A line without its end. `ended` is false for a last one without a newline.
+    fn line(&mut self, number: u64, line: &[u8], ended: bool);
+    /// What was read.
+    fn finish(self) -> Observed;
+}
+
+/// Cuts a stream into lines.
+pub struct Lines<T> {
+    reader: T,
+    is_log: bool,
+    /// The beginning of a line that goes on.
+    begun: Vec<u8>,
+    number: u64,
+    too_long: bool,
+    dropped: Losses,
+}
+
+impl<T: LineReader> Lines<T> {
+    pub fn new(reader: T, is_log: bool) -> Self {
+        let dropped = Losses::default();
+        Self { reader, is_log, begun: Vec::new(), number: 0, too_long: false, dropped }
+    }
+
+    fn line(&mut self, line: &[u8], ended: bool) {
+        self.number += 1;
+        if std::mem::take(&mut self.too_long) || line.len() > LINE {
+            self.dropped.add("lines longer than 1 MiB", self.number);
+            return;
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !self.is_log {
+            self.reader.line(self.number, line, ended);
+            return;
+        }
+        let plain;
+        let line = if memchr(0x1b, line).is_some() {
+            plain = without_colours(line);
+            &plain
+        } else {
+            line
+        };
+        if memchr(b'\r', line).is_none() {
+            self.reader.line(self.number, line, ended);
+        } else {
+            line.split(|b| *b == b'\r').for_each(|part| self.reader.line(self.number, part, ended));
+        }
+    }
+}
+
+impl<T: LineReader> Parse for Lines<T> {
+    fn push(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = memchr(b'\n', bytes) {
+            if self.begun.is_empty() {
+                self.line(&bytes[..end], true);
+            } else {
+                let mut line = std::mem::take(&mut self.begun);
+                line.extend_from_slice(&bytes[..end]);
+                self.line(&line, true);
+            }
+            bytes = &bytes[end + 1..];
+        }
+        if self.begun.len() <= LINE {
+            self.begun.extend_from_slice(bytes);
+        } else {
+            self.too_long = true;
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Observed {
+        let rest = std::mem::take(&mut self.begun);
+        if !rest.is_empty() {
+            self.line(&rest, false);
+        }
+        let mut observed = self.reader.finish();
+        observed.dropped.add_all(self.dropped);
+        observed
+    }
+}
+
+/// A line without the escape sequences that colour a terminal.
+fn without_colours(line: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = memchr(0x1b, rest) {
+        plain.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(sequence) = rest.strip_prefix(b"[") {
+            let end = sequence.iter().position(|b| (0x40..0x7f).contains(b));
+            rest = end.map_or(&[][..], |end| &sequence[end + 1..]);
+        }
+    }
+    plain.extend_from_slice(rest);
+    plain
+}
+
+/// A number with an optional unit behind it: `97.3%`, `12 reqs`, `178,880 tokens`, `nan`.
+pub fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || ",.+-eEnainfNAI".contains(c)));
+    let digits = &text[..end.unwrap_or(text.len())];
+    let digits = digits.trim_end_matches([',', '.', 'e', 'E', 'n', 'a', 'i', 'f']);
+    let plain;
+    let digits = if digits.contains(',') {
+        plain = digits.replace(',', "");
+        &plain
+    } else {
+        digits
+    };
+    fast_float2::parse::<f64, _>(digits).ok().filter(|x| x.is_finite())
+}
+
+/// A `name: value` pair.
+pub fn pair(piece: &str) -> Option<(&str, &str)> {
+    let (name, value) = piece.split_once(':')?;
+    Some((name.trim(), value.trim()))
+}

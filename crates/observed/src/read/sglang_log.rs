@@ -1,0 +1,180 @@
+//! SGLang's server log, of any version: `name: value` pairs behind "Prefill batch" and
+//! "Decode batch". Hits are counted batch by batch; a prompt in chunks is several batches.
+
+use memchr::memmem;
+
+use super::clock::stamp;
+use super::lines::{LineReader, number, pair};
+use crate::form::{Observed, Quantity, Sample};
+
+const HITS_FROM: &str = "cached and new tokens of each prefill batch in the log";
+
+/// Reads it.
+#[derive(Default)]
+pub struct SglangLog {
+    observed: Observed,
+    pool: Option<u64>,
+    version: Option<String>,
+    caching: Option<bool>,
+    last: String,
+}
+
+/// Where the batches of a line begin.
+fn batches(line: &[u8]) -> Vec<usize> {
+    let kinds: [&[u8]; 3] = [b"Prefill batch", b"Decode batch", b"new fill batch"];
+    let mut places: Vec<usize> =
+        kinds.iter().flat_map(|kind| memmem::find_iter(line, kind)).collect();
+    places.sort_unstable();
+    places
+}
+
+impl LineReader for SglangLog {
+    fn line(&mut self, number: u64, line: &[u8], ended: bool) {
+        if memmem::find(line, b" batch").is_none() {
+            self.other(number, line);
+            return;
+        }
+        let places = batches(line);
+        let mut from = 0;
+        for (i, place) in places.iter().enumerate() {
+            let end = places.get(i + 1).copied().unwrap_or(line.len());
+            let last = i + 1 == places.len();
+            self.batch(number, &line[from..*place], &line[*place..end], ended || !last);
+            from = *place;
+        }
+    }
+
+    fn finish(mut self) -> Observed {
+        for engine in self.observed.engines.values_mut() {
+            engine.software = Some("sglang");
+            engine.version.clone_from(&self.version);
+            engine.pool_tokens = self.pool;
+            engine.prefix_caching = self.caching;
+            engine.hits_from = Some(HITS_FROM);
+        }
+        self.observed
+    }
+}
+
+impl SglangLog {
+    fn batch(&mut self, line: u64, before: &[u8], record: &[u8], ended: bool) {
+        let Some(stamp) = stamp(before) else {
+            self.observed.dropped.add("log records without a time", line);
+            return;
+        };
+        let ranks = Ranks::of(&before[stamp.start..]);
+        if !ranks.first {
+            self.observed
+                .notes
+                .add("lines of further ranks, which share their engine's pool", line);
+            return;
+        }
+        self.observed.clock = stamp.clock;
+        if self.last != ranks.name || self.observed.engines.is_empty() {
+            self.last.clone_from(&ranks.name);
+            self.observed.engines.entry(ranks.name).or_default();
+        }
+        let Some(engine) = self.observed.engines.get_mut(&self.last) else { return };
+        let prefill = !record.starts_with(b"Decode");
+        let text = String::from_utf8_lossy(record);
+        let mut pieces: Vec<&str> = pieces(&text).collect();
+        if !ended {
+            // Its last value may be the beginning of another.
+            pieces.pop();
+            self.observed.dropped.add("last values of a cut-off line", line);
+        }
+        let mut sample = Sample::at(stamp.t_s);
+        let (mut new, mut cached) = (None, None);
+        for (name, value) in pieces.into_iter().filter_map(pair) {
+            let Some(x) = number(value) else { continue };
+            match name.trim_start_matches('#') {
+                "new-token" | "new_token" => new = Some(x),
+                "cached-token" | "cached_token" => cached = Some(x),
+                "running-req" => sample.set(Quantity::Running, x),
+                "queue-req" => sample.set(Quantity::Waiting, x),
+                "token usage" | "full token usage" => sample.set(Quantity::Usage, x),
+                "swa token usage" | "mamba usage" => sample.set(Quantity::SubPoolUsage, x),
+                "token" | "full token" if !prefill => sample.set(Quantity::UsedTokens, x),
+                "input throughput (token/s)" => sample.set(Quantity::PromptRate, x),
+                "gen throughput (token/s)" => sample.set(Quantity::GenerationRate, x),
+                // Since the server started, its own.
+                "cache hit rate" => sample.set(Quantity::LoggedHits, x / 100.0),
+                _ => {}
+            }
+        }
+        // Whoever lacks one of the two counts nothing: a cut-off line.
+        if let (true, Some(new), Some(cached)) = (prefill, new, cached) {
+            for (quantity, more) in
+                [(Quantity::PromptTokens, new + cached), (Quantity::CachedTokens, cached)]
+            {
+                let before = engine.series.last(quantity).unwrap_or(0.0);
+                sample.set(quantity, before + more);
+            }
+        }
+        engine.series.push(sample);
+    }
+
+    fn other(&mut self, line: u64, bytes: &[u8]) {
+        let after = |what: &str| {
+            memmem::find(bytes, what.as_bytes()).map(|at| {
+                let rest = &bytes[at + what.len()..];
+                String::from_utf8_lossy(&rest[..rest.len().min(60)]).into_owned()
+            })
+        };
+        if let Some(text) = after("#retracted_reqs: ") {
+            let engine = self.observed.engines.get_mut(&self.last);
+            if let (Some(n), Some(engine)) = (number(text.split(',').next().unwrap_or("")), engine)
+            {
+                let before = engine.series.last(Quantity::Preemptions).unwrap_or(0.0);
+                if let Some(sample) = engine.series.last_mut() {
+                    sample.set(Quantity::Preemptions, before + n);
+                }
+            }
+        } else if let Some(text) = after("max_total_num_tokens=") {
+            if self.observed.engines.values().any(|e| !e.series.samples().is_empty()) {
+                self.observed.notes.add("starts of the engine within the log", line);
+            }
+            self.pool =
+                number(text.split(',').next().unwrap_or("")).map(|x| x as u64).or(self.pool);
+        } else if let Some(text) = after("disable_radix_cache=") {
+            self.caching = Some(!text.starts_with("True"));
+        } else if memmem::find(bytes, b"Cache flushed").is_some() {
+            self.observed.notes.add("resets of the prefix cache", line);
+        }
+    }
+}
+
+/// Pieces between ", " or, in old versions, ". ".
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let old = text.contains("batch. #seq") || text.contains(". #");
+    text.split(", ").flat_map(move |piece| {
+        let parts = if old { 8 } else { 1 };
+        piece.splitn(parts, ". ")
+    })
+}
+
+/// The ranks that a line's stamp names.
+struct Ranks {
+    /// The data-parallel rank: an engine of its own.
+    name: String,
+    /// Whether it is the first of the ranks that share a pool.
+    first: bool,
+}
+
+impl Ranks {
+    fn of(stamp: &[u8]) -> Self {
+        let end = memchr::memchr(b']', stamp).unwrap_or(stamp.len());
+        let text = std::str::from_utf8(&stamp[..end]).unwrap_or_default();
+        let (mut name, mut first) = (String::new(), true);
+        for word in text.split(' ').skip(2) {
+            let rank = |prefix: &str| {
+                word.strip_prefix(prefix).filter(|n| n.bytes().all(|b| b.is_ascii_digit()))
+            };
+            if rank("DP").is_some() {
+                name = format!("engine {word}");
+            }
+            first &= rank("TP").or_else(|| rank("PP")).is_none_or(|n| n == "0");
+        }
+        Self { name, first }
+    }
+}
