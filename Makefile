@@ -4,7 +4,7 @@
 CARGO ?= cargo
 BIN := target/debug/trapcheck
 
-.PHONY: build figures derived numbers campaign verify test lint bench clean help
+.PHONY: build figures derived numbers campaign ensemble verify test lint bench clean help
 
 help: ## Show what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,10 +26,14 @@ numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBE
 campaign: build ## Simulate every run of the campaign that is not in results/sim/
 	@$(BIN) campaign configs/campaigns/paper.yaml
 
+ensemble: build ## Make the campaign forty times over, kept as tables (results/sim/ensemble/)
+	@$(BIN) campaign configs/campaigns/ensemble.yaml --ensemble
+
 # Each check runs, whatever the others found: what differs is named by one of them.
 verify: build ## Compute everything again and compare; check the hashes of all data
 	@differs=0; \
 	(cd results/sim && sha256sum --check --quiet --ignore-missing SHA256SUMS) || differs=1; \
+	$(BIN) campaign configs/campaigns/ensemble.yaml --ensemble --sample 2 || differs=1; \
 	$(BIN) numbers --verify || differs=1; \
 	$(BIN) manifest --verify || differs=1; \
 	exit $$differs

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 use trapcheck::plan::Plan;
-use trapcheck::setup::{Arm, Cell, Protocol, Scheduling, Workload};
+use trapcheck::setup::{ArmSpec, Cell, Protocol, Scheduling, Workload};
 use trapcheck::sim::{Options, RunSpec, simulate};
 
 fn config(path: &str) -> PathBuf {
@@ -26,11 +26,11 @@ fn runs(criterion: &mut Criterion) {
         Options { scheduling: Some(Scheduling::Lpm), lpm_fallback: None, ..Options::default() };
     let stock = Options::default();
     let cases = [
-        ("burst", Arm::Burst { sessions: None }, stock),
-        ("noburst", Arm::Noburst {}, stock),
-        ("capped", Arm::Capped { cap: 20 }, stock),
-        ("burst, checked", Arm::Burst { sessions: None }, Options { check: true, ..stock }),
-        ("burst, LPM without fallback", Arm::Burst { sessions: None }, lpm),
+        ("burst", ArmSpec::Burst { sessions: None }, stock),
+        ("noburst", ArmSpec::NoBurst {}, stock),
+        ("capped", ArmSpec::Capped { cap: 20 }, stock),
+        ("burst, checked", ArmSpec::Burst { sessions: None }, Options { check: true, ..stock }),
+        ("burst, LPM without fallback", ArmSpec::Burst { sessions: None }, lpm),
     ];
     for (name, arm, options) in cases {
         let spec = RunSpec {
@@ -54,7 +54,7 @@ fn plans(criterion: &mut Criterion) {
         .expect("workload");
     let protocol = trapcheck::configs::read(&config("protocols/paper.yaml"), Protocol::parse)
         .expect("protocol");
-    let arm = Arm::Burst { sessions: None };
+    let arm = ArmSpec::Burst { sessions: None };
     let arrivals = trapcheck::client::arm::arrivals(
         &arm,
         &arm.schedule(&protocol),

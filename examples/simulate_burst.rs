@@ -7,7 +7,7 @@ use std::path::Path;
 
 use trapcheck::configs;
 use trapcheck::measure::measure;
-use trapcheck::setup::Arm;
+use trapcheck::setup::ArmSpec;
 use trapcheck::sim::directory::{Label, to_run};
 use trapcheck::sim::{Options, RunSpec, simulate};
 
@@ -15,7 +15,7 @@ use trapcheck::sim::{Options, RunSpec, simulate};
 pub fn after_burst(sessions: Option<u32>, seed: u64) -> Result<(f64, f64), Box<dyn Error>> {
     let configs = configs::load(Path::new("configs"))?;
     let (cell, workload, protocol) = configs.of_cell("sglang-300k").ok_or("no such cell")?;
-    let arm = sessions.map_or(Arm::Noburst {}, |n| Arm::Burst { sessions: Some(n) });
+    let arm = sessions.map_or(ArmSpec::NoBurst {}, |n| ArmSpec::Burst { sessions: Some(n) });
     let options = Options::default();
     let multiple = Some(1.65);
     let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple, seed, options };

@@ -7,6 +7,7 @@
 pub mod batches;
 pub mod campaign_names;
 pub mod draw;
+pub mod ensemble;
 pub mod fill;
 pub mod output_names;
 pub mod outputs;

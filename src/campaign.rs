@@ -134,7 +134,7 @@ fn job<'a>(
         options: options(Options::of(&planned)),
     };
     let dir =
-        Path::new(&test.test).join(format!("agentload_{}", planned.arm.name())).join(&planned.id);
+        Path::new(&test.test).join(format!("agentload_{}", planned.arm.arm())).join(&planned.id);
     let label = Label { run_id: planned.id.clone(), registration };
     Ok(Job { planned, spec, label, dir })
 }

@@ -27,6 +27,7 @@ pub mod plan;
 pub mod progress;
 pub mod project;
 pub mod provenance;
+pub mod query;
 pub mod register;
 pub mod runs;
 pub mod score;
@@ -55,6 +56,7 @@ use clap::{Parser, Subcommand};
   trapcheck model trap --cell sglang-300k --rate 1.65
                                             what would a trapped engine look like?
   trapcheck figures                         draw every figure
+  trapcheck query --tables                  what can be asked in SQL?
   trapcheck numbers --verify                does every number still follow from its source?
   trapcheck help score                      what can be asked of one command?
 
@@ -83,6 +85,7 @@ enum Command {
     Sources(sources::Args),
     Manifest(manifest::Args),
     Provenance(provenance::Args),
+    Query(query::Args),
     Plan(plan::Args),
     Simulate(simulate::Args),
     Campaign(campaign::Args),
@@ -114,6 +117,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Sources(args) => sources::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Provenance(args) => provenance::run(args),
+        Command::Query(args) => query::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Campaign(args) => campaign::run(args),

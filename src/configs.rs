@@ -10,9 +10,10 @@ use serde::de::DeserializeOwned;
 
 use crate::hash::sha256_hex;
 use crate::run::SourceFile;
-use crate::setup::configs::{FOLDERS, check_name};
+use crate::setup::yaml::check_name;
 use crate::setup::{ConfigError, Configs, Layout, yaml as text};
 use crate::{reading, run};
+use trapcheck_runs::configs::FOLDERS;
 
 /// Reads a configuration file by the `parse` of its type.
 ///
@@ -77,14 +78,19 @@ pub fn layout(path: &Path) -> Result<Layout, ConfigError> {
     Ok(layout)
 }
 
-/// A file with its hash.
+/// A file with its hash; the built-in ones, too.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn hashed(path: &Path) -> Result<SourceFile, ConfigError> {
-    let bytes =
-        reading::bytes(path).map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?;
-    Ok(SourceFile { path: path.into(), sha256: sha256_hex(&bytes) })
+    let sha256 = match built_in::bytes(path) {
+        Some(bytes) => sha256_hex(bytes),
+        None => sha256_hex(
+            &reading::bytes(path)
+                .map_err(|e| ConfigError::new(path, format!("cannot read: {e}")))?,
+        ),
+    };
+    Ok(SourceFile { path: path.into(), sha256 })
 }
 
 /// The `.yaml` files of a directory that are not hidden, sorted; none when it is not there.

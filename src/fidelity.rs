@@ -29,7 +29,7 @@ pub fn report(
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Row>, FidelityError> {
     sim::fidelity::report(fidelity, configs, |jobs| {
-        let values = |job: &sim::fidelity::Job<'_>| {
+        let values = |job: &sim::fidelity::SeedRun<'_>| {
             let values = job.values();
             done();
             values

@@ -28,9 +28,9 @@
 //!
 //! // A plan says who arrives when, for how many turns. It depends on workload, seed and rate
 //! // alone, so every arm of a seed meets the same sessions.
-//! use trapcheck::setup::Arm;
+//! use trapcheck::setup::ArmSpec;
 //! use trapcheck::sim::{Options, RunSpec, plan_of};
-//! let arm = Arm::Burst { sessions: None };
+//! let arm = ArmSpec::Burst { sessions: None };
 //! let options = Options::default();
 //! let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple: Some(1.65), seed: 0, options };
 //! let plan = plan_of(&spec)?;
@@ -81,6 +81,7 @@ pub mod numbers;
 pub mod observed;
 pub mod provenance;
 pub mod published;
+pub mod query;
 mod reading;
 pub mod rendering;
 pub mod replay;
@@ -91,7 +92,17 @@ pub use trapcheck_drawing::figure;
 pub use trapcheck_model::model;
 pub use trapcheck_observed::{answer, form, format, read, sessions};
 pub use trapcheck_runs::{law, measure, rule, run};
-pub use trapcheck_setup::{digits, escape, name, nearest, setup};
+pub use trapcheck_setup::{digits, escape, name, nearest};
 pub use trapcheck_simulator::{client, plan, sim};
 
 use trapcheck_setup::{hash, limits};
+
+/// What is fixed before a run: cells, workloads, protocols, arms and campaigns; and, with the
+/// rules that read them, registrations.
+pub mod setup {
+    pub use trapcheck_runs::configs::Configs;
+    pub use trapcheck_runs::rule::registration::{
+        self, PairedThresholds, Registration, RegistrationFile,
+    };
+    pub use trapcheck_setup::setup::*;
+}

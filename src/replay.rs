@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use crate::law::iteration::IterationFit;
 use crate::measure::{RunMeasures, measure};
-use crate::plan::{Plan, PlannedSession};
+use crate::plan::{DrawnSession, Plan};
 use crate::rule::state::{State, judge};
 use crate::run::{Meta, Source, SourceFile};
-use crate::setup::{Arm, Cell, Configs, PairedThresholds, RegistrationFile};
+use crate::setup::{Arm, ArmSpec, Cell, Configs};
 use crate::sim::directory::{Label, to_run};
 use crate::sim::{Options, RunSpec, SimError, replay};
 
@@ -69,11 +69,7 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// [`ReplayError`].
-pub fn replay_runs(
-    runs: &[ScoredRun],
-    configs: &Configs,
-    registration: Option<&RegistrationFile>,
-) -> Result<Replay, ReplayError> {
+pub fn replay_runs(runs: &[ScoredRun], configs: &Configs) -> Result<Replay, ReplayError> {
     let engine = |run: &&ScoredRun| run.meta.source == Source::Engine;
     let calibration = runs
         .iter()
@@ -90,7 +86,6 @@ pub fn replay_runs(
         .filter(engine)
         .filter(|run| run.meta.cell == calibration.meta.cell && arm(&run.meta).is_some())
         .collect();
-    let rule = registration.map_or_else(PairedThresholds::default, |r| r.registration.rule);
     let replayed = of_cell
         .par_iter()
         .map(|run| Replayed {
@@ -99,7 +94,7 @@ pub fn replay_runs(
             sources: run.sources.clone(),
             measured: run.measures.clone(),
             measured_state: run.state.as_ref().map(|state| state.state),
-            predicted: predict(run, configs, &fit, &rule),
+            predicted: predict(run, configs, &fit),
         })
         .collect();
     Ok(Replay {
@@ -114,7 +109,6 @@ fn predict(
     run: &ScoredRun,
     configs: &Configs,
     fit: &IterationFit,
-    rule: &PairedThresholds,
 ) -> Result<(RunMeasures, Option<State>), String> {
     let (cell, workload, protocol) =
         configs.of_cell(&run.meta.cell).ok_or("its cell is not in configs/cells")?;
@@ -134,33 +128,33 @@ fn predict(
     let label = Label { run_id: run.meta.run_id.clone(), registration: None };
     let measures = measure(&to_run(&simulated, &spec, &label), protocol);
     let state = match (run.load, &run.state) {
-        (Some(load), Some(_)) => Some(judge(&measures, load, rule).state),
+        (Some(load), Some(_)) => Some(judge(&measures, load, &run.rule).state),
         _ => None,
     };
     Ok((measures, state))
 }
 
 /// The arm as the simulator knows it.
-fn arm(meta: &Meta) -> Option<Arm> {
+fn arm(meta: &Meta) -> Option<ArmSpec> {
     let population = || u32::try_from(meta.population?).ok();
-    Some(match meta.arm.as_str() {
-        "burst" => Arm::Burst { sessions: None },
-        "noburst" => Arm::Noburst {},
-        "capped" => Arm::Capped { cap: u32::try_from(meta.gate?.n_cap).ok()? },
-        "closed" => Arm::Closed { population: population()? },
-        "e0a" => Arm::E0a { population: population()? },
-        "e0b" => Arm::E0b {},
+    Some(match meta.arm {
+        Arm::Burst => ArmSpec::Burst { sessions: None },
+        Arm::NoBurst => ArmSpec::NoBurst {},
+        Arm::Capped => ArmSpec::Capped { cap: u32::try_from(meta.gate?.n_cap).ok()? },
+        Arm::Closed => ArmSpec::Closed { population: population()? },
+        Arm::E0a => ArmSpec::E0a { population: population()? },
+        Arm::E0b => ArmSpec::E0b {},
         _ => return None,
     })
 }
 
 /// The run's own plan, sessions numbered in the order of the file.
 fn plan(run: &ScoredRun) -> Option<Plan> {
-    let sessions: Vec<PlannedSession> = run
+    let sessions: Vec<DrawnSession> = run
         .planned
         .iter()
         .zip(0..)
-        .map(|(s, session)| PlannedSession {
+        .map(|(s, session)| DrawnSession {
             kind: s.kind,
             session,
             t_arrival_s: s.t_arrival_s,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::Job;
 use crate::run::Meta;
-use crate::setup::ConfigError;
+use crate::setup::{Arm, ConfigError};
 
 /// Where the batches are declared, relative to the project's folder.
 pub const BATCHES: &str = "configs/batches.yaml";
@@ -65,7 +65,7 @@ pub struct RunsOrigin {
     pub cells: Vec<String>,
     /// Of these only runs of these arms; all, if there are none.
     #[serde(default)]
-    pub arms: Vec<String>,
+    pub arms: Vec<Arm>,
 }
 
 /// Runs of a campaign.
@@ -162,11 +162,11 @@ impl RunsOrigin {
         }
         let text = crate::reading::bytes(dir.join("meta.json")).unwrap_or_default();
         let meta: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-        let is_one = |of: &[String], key: &str| {
-            let word = meta.get(key).and_then(serde_json::Value::as_str);
-            of.is_empty() || word.is_none_or(|word| of.iter().any(|one| one == word))
-        };
-        is_one(&self.cells, "cell") && is_one(&self.arms, "arm")
+        let word = |key: &str| meta.get(key).and_then(serde_json::Value::as_str);
+        let of_cell = |cell: &str| self.cells.iter().any(|one| one == cell);
+        let of_arm = |arm: &str| self.arms.contains(&arm.into());
+        (self.cells.is_empty() || word("cell").is_none_or(of_cell))
+            && (self.arms.is_empty() || word("arm").is_none_or(of_arm))
     }
 
     /// Whether a run found here belongs to the batch.

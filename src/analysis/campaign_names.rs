@@ -5,8 +5,8 @@
 //! its test, cell, arm, dose, rate and seed.
 
 use crate::campaign::Job;
-use crate::setup::Arm;
-use crate::setup::registration::test::Dose;
+use crate::measure::treatment::Dose;
+use crate::setup::ArmSpec;
 
 use super::statistics::RunStatistics;
 
@@ -29,35 +29,37 @@ fn fits(job: &Job<'_>, run: &RunStatistics) -> bool {
         _ => false,
     };
     planned.test.cell == run.meta.cell
-        && planned.arm.name() == run.meta.arm
+        && planned.arm.arm() == run.meta.arm
         && planned.seed == run.meta.seed
         && same_rate
         && same_dose(planned.arm, run, job)
 }
 
 /// Whether the run was given what the arm gives.
-fn same_dose(arm: &Arm, run: &RunStatistics, job: &Job<'_>) -> bool {
+fn same_dose(arm: &ArmSpec, run: &RunStatistics, job: &Job<'_>) -> bool {
     let given = &run.treatment;
     match arm {
-        Arm::Burst { sessions } => {
+        ArmSpec::Burst { sessions } => {
             let registered = job.spec.protocol.paired.burst.sessions;
             given.burst_sessions == sessions.map_or(registered, u64::from)
         }
-        Arm::Toolslow { from_s, to_s, delay_s } => {
+        ArmSpec::Toolslow { from_s, to_s, delay_s } => {
             let during = crate::setup::Span::new(*from_s, *to_s);
             given.is(Dose::ToolDelayS, *delay_s) && given.slowed_during(during)
         }
-        Arm::Shed { length_s, .. } => given.is(Dose::StopS, *length_s),
-        Arm::Cut { from_s, multiple } => {
+        ArmSpec::Shed { length_s, .. } => given.is(Dose::StopS, *length_s),
+        ArmSpec::Cut { from_s, multiple } => {
             let after = crate::setup::Span::new(*from_s, run.meta.horizon_s);
             let arrived = run.from_burst.iter().filter(|a| after.holds(a.arrival_s)).count() as f64;
             let rate = arrived / after.length_s() / job.spec.cell.lambda_ref_per_s;
             // The paper's two cuts lie 0.3 apart, and a plan scatters by a tenth of its rate.
             (rate - multiple).abs() < 0.15
         }
-        Arm::Closed { population } | Arm::E0a { population } => {
+        ArmSpec::Closed { population } | ArmSpec::E0a { population } => {
             run.meta.population == Some(u64::from(*population))
         }
-        Arm::Noburst {} | Arm::Capped { .. } | Arm::Rescue { .. } | Arm::E0b {} => true,
+        ArmSpec::NoBurst {} | ArmSpec::Capped { .. } | ArmSpec::Rescue { .. } | ArmSpec::E0b {} => {
+            true
+        }
     }
 }

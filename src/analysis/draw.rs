@@ -22,7 +22,7 @@ use crate::figure::{Figure, Origin};
 use crate::measure::Share;
 use crate::model::{ModelError, Theory};
 use crate::run::{self, Meta, SourceFile};
-use crate::setup::Configs;
+use crate::setup::{Arm, Configs};
 
 use super::score::ScoredRun;
 use super::spec::{Draw, FigureSpec, RescueSpec};
@@ -74,7 +74,7 @@ pub fn draw(
             let (_, _, protocol) =
                 configs.of_cell(cell).ok_or_else(|| DrawError::NoCell(cell.clone()))?;
             let compared =
-                mirror::Compared { mirror: &mirror, standard: &standard, rate: *rate, protocol };
+                mirror::MirrorCells { mirror: &mirror, standard: &standard, rate: *rate, protocol };
             mirror::draw(runs, spec, &compared)?
         }
         Draw::FromEmpty { cells } => {
@@ -84,7 +84,7 @@ pub fn draw(
         Draw::TwoEngines { cell, rate, seed } => {
             let column = RescueSpec { cell: cell.clone(), rate: *rate, seed: *seed };
             let find = |arm| rescue::find(runs, &column, arm);
-            two_engines::draw(find("burst"), find("rescue"), spec)
+            two_engines::draw(find(&Arm::Burst), find(&Arm::Rescue), spec)
         }
         Draw::Rescue { columns } => rescue::draw(runs, spec, columns, configs),
         Draw::ClosedCurve { cells } => closed_curve::draw(runs, spec, cells, configs),

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::measure::queue::queue;
 use crate::measure::{measure, span, stats};
-use crate::rule::stability::{FromEmptyRun, is_stable, nominal_edge};
+use crate::rule::edge::{FromEmptyRun, nominal_edge};
+use crate::rule::stability::{Stability, is_stable};
 use crate::run::Run;
 use crate::setup::registration::inputs::{CacheOff, CurvePoint, EdgeBracket, FillInputs};
-use crate::setup::registration::test::Stability;
-use crate::setup::{Protocol, Span, Workload};
+use crate::setup::{Arm, Protocol, Span, Workload};
 
 /// Inputs gathered from runs, and what could not be used.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +41,10 @@ pub fn gather(
             set_aside.push(format!("{name}: cell {}, not {cell}", run.meta.cell));
             continue;
         }
-        let key = match run.meta.arm.as_str() {
-            "closed" => "curve",
-            "e0a" => "cache_off",
-            "e0b" => "edge",
+        let key = match run.meta.arm {
+            Arm::Closed => "curve",
+            Arm::E0a => "cache_off",
+            Arm::E0b => "edge",
             _ => continue,
         };
         let window = measure(run, protocol).window;

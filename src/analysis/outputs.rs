@@ -383,7 +383,7 @@ impl Evaluated {
 /// It cannot be drawn.
 pub fn figure_files(name: &str, figure: &Figure) -> Result<Vec<OutputFile>, FigureError> {
     let rendered = render(&figure.drawing)?;
-    let csv = figure.data.to_csv()?;
+    let csv = figure.data.to_csv();
     let file = |ending: &str, bytes: Vec<u8>| OutputFile {
         path: Path::new(FIGURES).join(format!("{name}.{ending}")),
         bytes,

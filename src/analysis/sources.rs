@@ -9,7 +9,7 @@ use serde_yaml::Value;
 use crate::published;
 use crate::setup::Campaign;
 use crate::setup::ConfigError;
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 use super::batches::{Batch, Chosen, Origin, SimulatedOrigin};
 use super::outputs::Project;
@@ -32,12 +32,14 @@ struct Source {
 }
 
 const COLUMNS: &[Col<Source>] = &[
-    Col::key("result", "", |of| Cell::text(&of.result)),
-    Col::key("batch", "", |of| of.batch.as_ref().map_or(Cell::Empty, Cell::text)),
-    Col::new("state", "", |of| Cell::text(of.state)),
-    Col::new("runs", "", |of| of.runs.map_or(Cell::Empty, Cell::Count)),
-    Col::new("from", "", |of| of.from.as_ref().map_or(Cell::Empty, Cell::text)),
-    Col::new("belongs_at", "", |of| Cell::text(&of.belongs_at)),
+    Heading("result", "", "The paper's name of the result").key(|of| Cell::text(&of.result)),
+    Heading("batch", "", "Name of the batch in configs/batches.yaml")
+        .key(|of| of.batch.as_ref().map_or(Cell::Empty, Cell::text)),
+    Heading("state", "", "present, stood in for or missing").new(|of| Cell::text(of.state)),
+    Heading("runs", "", "How many runs").new(|of| of.runs.map_or(Cell::Empty, Cell::Count)),
+    Heading("from", "", "Where they are taken from")
+        .new(|of| of.from.as_ref().map_or(Cell::Empty, Cell::text)),
+    Heading("belongs_at", "", "Where the pull belongs").new(|of| Cell::text(&of.belongs_at)),
 ];
 
 /// A published item: what it is, and the paths it has in the original repository.

@@ -10,7 +10,7 @@ use crate::law::trap_check::Calibration;
 use crate::name::PlainName;
 use crate::run::Source;
 use crate::setup::ConfigError;
-use crate::setup::configs::check_name;
+use crate::setup::yaml::check_name;
 
 use super::batches::globs;
 

@@ -4,8 +4,10 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use crate::fidelity::{self, report};
+use crate::rule::cut::CutTest;
+use crate::rule::mirror::MirrorTest;
+use crate::rule::persistence::PersistenceTest;
 use crate::setup::Configs;
-use crate::setup::registration::Test;
 use crate::setup::yaml::ConfigError;
 use crate::table::theory::Prediction;
 use crate::table::{self, Table};
@@ -68,7 +70,7 @@ impl Maker<'_> {
             TableKind::ModelCrossings => self.theory.predicted(Prediction::Crossings)?,
             TableKind::ModelExtras => self.theory.extras()?,
             TableKind::SimAgainstEngine => {
-                let replay = replay_runs(runs, configs, self.of.registration.as_ref());
+                let replay = replay_runs(runs, configs);
                 table::sim_against_engine::table(replay.as_ref())
             }
             TableKind::PairedRanges => table::paired_ranges::table(runs),
@@ -76,48 +78,24 @@ impl Maker<'_> {
             TableKind::Burst => table::burst::table(runs),
             TableKind::Bins => table::bins::table(runs),
             TableKind::Cohort => table::cohort::table(runs),
-            TableKind::Detector => {
-                self.joined("detector", |v| match v.registration.registration.test {
-                    Test::Mechanism(_) => Some(table::detector::table(v)),
-                    _ => None,
-                })
-            }
+            TableKind::Detector => self.joined(kind, |v| Some(table::detector::table(v))),
             TableKind::ClientCost => table::client_cost::table(runs),
             TableKind::LoopVariables => table::loop_variables::table(runs, self.theory.theories()?),
             TableKind::Fidelity => self.fidelity()?,
             TableKind::Verdicts => table::verdicts::verdicts(self.verdicts()),
             TableKind::Labels => table::verdicts::labels(self.verdicts()),
             TableKind::Clauses => table::verdicts::clauses(self.verdicts()),
-            TableKind::Rescue => {
-                self.joined("rescue", |v| match v.registration.registration.test {
-                    Test::Rescue(_) => Some(table::rescue::table(v)),
-                    _ => None,
-                })
-            }
-            TableKind::Cut => self.joined("cut", |v| match &v.registration.registration.test {
-                Test::Cut(test) => Some(table::cut::table(runs, test, configs)),
-                _ => None,
+            TableKind::Rescue => self.joined(kind, |v| Some(table::rescue::table(v))),
+            TableKind::Cut => self
+                .joined(kind, |v| Some(table::cut::table(runs, CutTest::of(v.test())?, configs))),
+            TableKind::Mirror => self.joined(kind, |v| {
+                Some(table::mirror::table(v, MirrorTest::of(v.test())?, runs, configs))
             }),
-            TableKind::Mirror => {
-                self.joined("mirror", |v| match &v.registration.registration.test {
-                    Test::Mirror(test) => Some(table::mirror::table(v, test, runs, configs)),
-                    _ => None,
-                })
-            }
-            TableKind::Goodput => {
-                self.joined("goodput", |v| match v.registration.registration.test {
-                    Test::Goodput(_) => Some(table::goodput::table(v)),
-                    _ => None,
-                })
-            }
-            TableKind::Persistence => {
-                self.joined("persistence", |v| match &v.registration.registration.test {
-                    Test::Persistence(rule) => {
-                        Some(table::persistence::table(v, rule, self.verdicts()))
-                    }
-                    _ => None,
-                })
-            }
+            TableKind::Goodput => self.joined(kind, |v| Some(table::goodput::table(v))),
+            TableKind::Persistence => self.joined(kind, |v| {
+                let rule = PersistenceTest::of(v.test())?;
+                Some(table::persistence::table(v, rule, self.verdicts()))
+            }),
             TableKind::RuleValues => {
                 table::rule_values::table(configs, Path::new(table::rule_values::FILLS))?
             }
@@ -186,12 +164,14 @@ impl Maker<'_> {
         Ok(verdicts)
     }
 
-    /// The tables that a kind of test gives, joined.
-    fn joined(&self, name: &str, of: impl Fn(&Verdict) -> Option<Table>) -> Table {
-        let mut tables = self.verdicts().iter().filter_map(of);
+    /// The tables of the verdicts whose test says that it has such a table, joined.
+    fn joined(&self, kind: TableKind, of: impl Fn(&Verdict) -> Option<Table>) -> Table {
+        let name = kind.to_string();
+        let shown = |v: &&Verdict| v.test().tables().contains(&name.as_str());
+        let mut tables = self.verdicts().iter().filter(shown).filter_map(of);
         let Some(mut all) = tables.next() else {
             let title = format!("No run of a {name} test");
-            return Table { name: name.into(), title, columns: Vec::new(), rows: Vec::new() };
+            return Table { name, title, columns: Vec::new(), rows: Vec::new() };
         };
         for table in tables {
             all.rows.extend(table.rows);

@@ -10,7 +10,7 @@ use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
 use crate::table::model_extras;
-use crate::table::model_values::{self, Compared, Printed};
+use crate::table::model_values::{self, AnsweredValue, Printed};
 use crate::table::theory::{Prediction, PredictionError, predict};
 use crate::table::{Row, Table};
 
@@ -50,7 +50,7 @@ pub struct TheoryTables<'a> {
 
 struct Ready {
     printed: Printed,
-    compared: Vec<Compared>,
+    compared: Vec<AnsweredValue>,
     sources: Vec<SourceFile>,
 }
 

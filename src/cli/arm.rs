@@ -1,16 +1,16 @@
 //! An arm on the command line, for `plan` and `simulate`.
 
 use anyhow::bail;
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::setup::Arm;
+use crate::setup::{Arm, ArmSpec};
 
 /// Which arm, and its own values.
 #[derive(Debug, clap::Args)]
 pub struct ArmArgs {
     /// What is done to the arrivals and at the client's gate
-    #[arg(long, value_enum, value_name = "ARM")]
-    arm: ArmName,
+    #[arg(long, value_parser = arms(), value_name = "ARM")]
+    arm: Arm,
     /// Sessions of the burst (burst; the protocol's number if not given)
     #[arg(long, value_name = "SESSIONS")]
     burst: Option<u32>,
@@ -34,62 +34,62 @@ pub struct ArmArgs {
     population: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ArmName {
-    /// The base stream alone
-    Noburst,
-    /// The base stream and a burst
-    Burst,
-    /// The burst, behind a gate from the start
-    Capped,
-    /// The burst; a gate engages later and comes off
-    Rescue,
-    /// The burst; arrivals are refused for a while
-    Shed,
-    /// No burst; tool calls take longer for a while
-    Toolslow,
-    /// The burst; the base stream is thinned from some time on
-    Cut,
-    /// A closed population
-    Closed,
-    /// A closed population, prefix cache off
-    E0a,
-    /// The base stream into an empty engine
-    E0b,
+/// The arms, each with what it does.
+fn arms() -> impl TypedValueParser<Value = Arm> {
+    static ALL: [Arm; 10] = Arm::ALL;
+    let values = ALL.iter().map(|arm| PossibleValue::new(arm.word()).help(meaning(arm)));
+    PossibleValuesParser::new(values).map(Arm::from)
 }
 
+/// What an arm is, in a few words.
+const fn meaning(arm: &Arm) -> &'static str {
+    match arm {
+        Arm::NoBurst => "The base stream alone",
+        Arm::Burst => "The base stream and a burst",
+        Arm::Capped => "The burst, behind a gate from the start",
+        Arm::Rescue => "The burst; a gate engages later and comes off",
+        Arm::Shed => "The burst; arrivals are refused for a while",
+        Arm::Toolslow => "No burst; tool calls take longer for a while",
+        Arm::Cut => "The burst; the base stream is thinned from some time on",
+        Arm::Closed => "A closed population",
+        Arm::E0a => "A closed population, prefix cache off",
+        Arm::E0b => "The base stream into an empty engine",
+        Arm::Other(_) => "An arm that is not the paper's",
+    }
+}
 impl ArmArgs {
     /// The arm that was meant.
     ///
     /// # Errors
     /// A value that the arm needs and lacks, one that it has no use for, or one
     /// that makes no sense.
-    pub fn arm(&self) -> anyhow::Result<Arm> {
-        let arm = match self.arm {
-            ArmName::Noburst => Arm::Noburst {},
-            ArmName::E0b => Arm::E0b {},
-            ArmName::Burst => Arm::Burst { sessions: self.burst },
-            ArmName::Capped => Arm::Capped { cap: needed("--cap", self.cap)? },
-            ArmName::Rescue => {
+    pub fn arm(&self) -> anyhow::Result<ArmSpec> {
+        let arm = match &self.arm {
+            Arm::NoBurst => ArmSpec::NoBurst {},
+            Arm::E0b => ArmSpec::E0b {},
+            Arm::Burst => ArmSpec::Burst { sessions: self.burst },
+            Arm::Capped => ArmSpec::Capped { cap: needed("--cap", self.cap)? },
+            Arm::Rescue => {
                 let (cap, engage_s) = (needed("--cap", self.cap)?, needed("--from", self.from)?);
                 // The gate's own times are the published ones (App. E.7).
-                Arm::Rescue { cap, engage_s, min_capped_s: 600.0, hold_s: 300.0, tick_s: 10.0 }
+                ArmSpec::Rescue { cap, engage_s, min_capped_s: 600.0, hold_s: 300.0, tick_s: 10.0 }
             }
-            ArmName::Shed => Arm::Shed {
+            Arm::Shed => ArmSpec::Shed {
                 from_s: needed("--from", self.from)?,
                 length_s: needed("--for", self.length)?,
             },
-            ArmName::Toolslow => {
+            Arm::Toolslow => {
                 let from_s = needed("--from", self.from)?;
                 let to_s = from_s + needed("--for", self.length)?;
-                Arm::Toolslow { from_s, to_s, delay_s: needed("--delay", self.delay)? }
+                ArmSpec::Toolslow { from_s, to_s, delay_s: needed("--delay", self.delay)? }
             }
-            ArmName::Cut => Arm::Cut {
+            Arm::Cut => ArmSpec::Cut {
                 from_s: needed("--from", self.from)?,
                 multiple: needed("--cut-to", self.cut_to)?,
             },
-            ArmName::Closed => Arm::Closed { population: needed("--population", self.population)? },
-            ArmName::E0a => Arm::E0a { population: needed("--population", self.population)? },
+            Arm::Closed => ArmSpec::Closed { population: needed("--population", self.population)? },
+            Arm::Other(word) => bail!("no arm {word}"),
+            Arm::E0a => ArmSpec::E0a { population: needed("--population", self.population)? },
         };
         self.no_idle_value()?;
         arm.check().map_err(anyhow::Error::msg)?;
@@ -98,7 +98,7 @@ impl ArmArgs {
 
     /// A value that changes nothing is a mistake.
     fn no_idle_value(&self) -> anyhow::Result<()> {
-        use ArmName::{Burst, Capped, Closed, Cut, E0a, Rescue, Shed, Toolslow};
+        use Arm::{Burst, Capped, Closed, Cut, E0a, Rescue, Shed, Toolslow};
         let given = [
             ("--burst", self.burst.is_some(), &[Burst][..]),
             ("--cap", self.cap.is_some(), &[Capped, Rescue]),

@@ -1,5 +1,6 @@
 //! `trapcheck campaign`: make the runs of a campaign, on this machine or a cluster.
 
+mod ensemble;
 mod report;
 mod slurm;
 mod status;
@@ -33,6 +34,8 @@ use super::simulate::Tables;
   trapcheck campaign configs/campaigns/paper.yaml --status
   trapcheck campaign configs/campaigns/paper.yaml --slurm jobs && sbatch jobs/campaign.sbatch
   trapcheck campaign configs/campaigns/paper.yaml --report
+  trapcheck campaign configs/campaigns/ensemble.yaml --ensemble
+  trapcheck campaign configs/campaigns/ensemble.yaml --ensemble --sample 2
 
 Exit codes: 0 all made; 1 a run differs from its values or its hash, or with --status is not made;
 2 a run could not be made, or bad usage or input")]
@@ -64,6 +67,12 @@ pub struct Args {
     /// Make what is missing, then write the SHA-256 of every run to SHA256SUMS
     #[arg(long, group = "what")]
     pin: bool,
+    /// FILE is an ensemble: make its draws, kept as tables in the folder's ensemble/
+    #[arg(long, conflicts_with_all = ["list", "status", "report", "slurm", "only", "run"])]
+    ensemble: bool,
+    /// With --ensemble: make N of the draws again and compare each row with what is there
+    #[arg(long, value_name = "N", requires = "ensemble", conflicts_with = "pin")]
+    sample: Option<u64>,
     /// Make again what differs, instead of leaving it
     #[arg(long)]
     replace: bool,
@@ -89,6 +98,9 @@ pub struct Args {
 /// A configuration that cannot be used, a name that there is not, a run whose
 /// values make no sense (before any is made), or a run that could not be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.ensemble {
+        return ensemble::run(args);
+    }
     let configs = project::configs(&args.configs)?;
     let campaign = crate::configs::read(&project::config_file(&args.file), Campaign::parse)?;
     if args.report {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::directory::{LoadOptions, find_runs_by, layout_of};
 use crate::run::{Meta, Problems, Run};
 use crate::setup::Layout;
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 use super::output::{self, Print};
 use super::progress;
@@ -78,26 +78,31 @@ impl Inspected {
 
 fn columns() -> Vec<Col<Inspected>> {
     vec![
-        Col::key("cell", "", |of| of.found(|run| Cell::text(&run.meta.cell))),
-        Col::key("arm", "", |of| of.found(|run| Cell::text(&run.meta.arm))),
-        Col::key("rate_multiple", "lambda_ref", |of| {
-            of.found(|run| Cell::optional(run.meta.rate.multiple, 2))
-        }),
-        Col::key("population", "sessions", |of| {
-            of.found(|run| run.meta.population.map_or(Cell::Empty, Cell::Count))
-        }),
-        Col::key("seed", "", |of| of.found(|run| Cell::Count(run.meta.seed))),
-        Col::key("status", "", |of| {
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|of| of.found(|run| Cell::text(&run.meta.cell))),
+        Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
+            .key(|of| of.found(|run| Cell::text(run.meta.arm.word()))),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|of| of.found(|run| Cell::optional(run.meta.rate.multiple, 2))),
+        Heading("population", "sessions", "Sessions that a closed run keeps running")
+            .key(|of| of.found(|run| run.meta.population.map_or(Cell::Empty, Cell::Count))),
+        Heading("seed", "", "Seed of the run's plan")
+            .key(|of| of.found(|run| Cell::Count(run.meta.seed))),
+        Heading("status", "", "How the run ended, or unreadable").key(|of| {
             Cell::text(of.found.as_ref().map_or("unreadable", |run| run.meta.status.word()))
         }),
-        Col::known("duration_s", "s", 1, |of| Some(of.found.as_ref()?.meta.duration_s)),
-        Col::new("sessions", "sessions", |of| of.found(|run| Cell::Count(run.sessions))),
-        Col::new("turns", "turns", |of| of.found(|run| Cell::Count(run.turns))),
-        Col::key("source", "", |of| of.found(|run| Cell::text(run.meta.source.word()))),
-        Col::key("layout", "", |of| {
-            of.layout.as_ref().map_or(Cell::Empty, |layout| Cell::text(&layout.name))
-        }),
-        Col::key("run", "", |of| Cell::text(of.dir.display().to_string())),
+        Heading("duration_s", "s", "Length of the run")
+            .known(1, |of| Some(of.found.as_ref()?.meta.duration_s)),
+        Heading("sessions", "sessions", "Rows of its table of sessions")
+            .new(|of| of.found(|run| Cell::Count(run.sessions))),
+        Heading("turns", "turns", "Rows of its table of turns")
+            .new(|of| of.found(|run| Cell::Count(run.turns))),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| of.found(|run| Cell::text(run.meta.source.word()))),
+        Heading("layout", "", "The layout it was read by, if its files have another shape")
+            .key(|of| of.layout.as_ref().map_or(Cell::Empty, |layout| Cell::text(&layout.name))),
+        Heading("run", "", "Path of the run's directory")
+            .key(|of| Cell::text(of.dir.display().to_string())),
     ]
 }
 

@@ -393,7 +393,7 @@ fn table(args: &TableArgs) -> anyhow::Result<ExitCode> {
     let summary = model_values::summary(&rows);
     match args.print.format {
         Format::Table if args.all => show(&[summary, full], &args.print)?,
-        Format::Table => show(&[summary, model_values::misses(&full)], &args.print)?,
+        Format::Table => show(&[summary, model_values::misses(&rows)], &args.print)?,
         Format::Json | Format::Csv => show(&[full], &args.print)?,
     };
     let holds = rows

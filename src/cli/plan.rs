@@ -9,7 +9,7 @@ use anyhow::Context;
 use crate::files::write_beside;
 use crate::nearest::unknown;
 use crate::plan::{Kind, Plan};
-use crate::setup::{Arm, Cell, Configs, Workload};
+use crate::setup::{ArmSpec, Cell, Configs, Workload};
 use crate::sim::{Options, RunSpec, plan_of};
 use crate::table::fixed;
 
@@ -98,7 +98,7 @@ fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {
     let mut text = format!(
         "SHA-256 {}\n{} of {}, seed {}, workload {}, {} s\n",
         plan.sha256(),
-        spec.arm.name(),
+        spec.arm.arm(),
         spec.cell.name,
         plan.seed,
         spec.workload.name,
@@ -116,7 +116,7 @@ fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {
             writeln!(text, "nominal rate {} sessions/s", fixed(rate, 6))
         }
     };
-    if let Arm::Cut { from_s, multiple } = spec.arm {
+    if let ArmSpec::Cut { from_s, multiple } = spec.arm {
         let _ = writeln!(text, "thinned to {multiple} lambda_ref from {from_s} s on");
     }
     for kind in [Kind::Base, Kind::Burst] {

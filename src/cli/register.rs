@@ -15,7 +15,6 @@ use crate::nearest;
 use crate::run::Run;
 use crate::setup::registration::Status;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
-use crate::setup::registration::test::Stability;
 use crate::setup::{Configs, Registration};
 
 use super::output;
@@ -125,7 +124,7 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
         .iter()
         .map(|dir| Ok(crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?))
         .collect::<anyhow::Result<Vec<Run>>>()?;
-    let gathered = gather(name, &runs, protocol, workload, &Stability::default());
+    let gathered = gather(name, &runs, protocol, workload, &configs.from_empty_rules(name).0);
     for why in &gathered.set_aside {
         eprintln!("not used: {why}");
     }

@@ -12,10 +12,9 @@ use crate::analysis::store::Store;
 use crate::escape::{escaped, shown};
 use crate::files::write_beside;
 use crate::judged::score::{ScoredRun, Scoring, score};
-use crate::judged::statistics::is_open_arm;
 use crate::judged::verdict::Verdict;
 use crate::judged::what_if::{Answer, WhatIf};
-use crate::rule::{Clause, Comparison, RunState, State};
+use crate::rule::{RunState, State};
 use crate::run::{Problem, Severity};
 use crate::setup::RegistrationFile;
 use crate::table::about_run::token_rate_ratio;
@@ -255,14 +254,14 @@ fn as_text(scoring: &Scoring, verdicts: &[Verdict], width: Width) -> String {
 }
 
 fn is_open(run: &ScoredRun) -> bool {
-    is_open_arm(&run.meta.arm)
+    run.meta.arm.is_open()
 }
 
 /// By cell, arm, rate and seed, which is how a test is read.
 fn in_reading_order<'a>(runs: impl IntoIterator<Item = &'a ScoredRun>) -> Vec<&'a ScoredRun> {
     let mut ordered: Vec<&ScoredRun> = runs.into_iter().collect();
     ordered.sort_by(|a, b| {
-        let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.arm.clone());
+        let key = |r: &ScoredRun| (r.meta.cell.clone(), r.meta.arm.to_string());
         let rate = |r: &ScoredRun| r.meta.rate.multiple.unwrap_or(0.0);
         key(a)
             .cmp(&key(b))
@@ -278,7 +277,7 @@ fn states(runs: &[&ScoredRun], width: Width) -> String {
         .map(|run| {
             let window = run.measures.window.as_ref();
             vec![
-                Cell::text(&run.meta.arm),
+                Cell::text(run.meta.arm.word()),
                 Cell::optional(run.meta.rate.multiple, 2),
                 Cell::Count(run.meta.seed),
                 Cell::text(run.state.as_ref().map_or("not judged", |s| s.state.word())),
@@ -355,17 +354,12 @@ fn because(state: &RunState) -> String {
         return why.clone();
     }
     let Some(clause) = state.deciding() else { return String::new() };
-    let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
-    let margin = clause.margin().map_or(String::new(), |m| {
-        let sign = if m < 0.0 { "" } else { "+" };
-        format!(" ({sign}{})", fixed(m, 4))
-    });
     let verb = match (state.state, clause.holds) {
         (State::Trapped | State::Recovered, _) => "",
         (_, Some(false)) => "not trapped: ",
         _ => "",
     };
-    format!("{verb}{} {measured} {}{margin}", short(clause.quantity), needs(clause))
+    format!("{verb}{}", clause.in_words(short(clause.quantity)))
 }
 
 fn short(quantity: &str) -> &str {
@@ -377,29 +371,12 @@ fn short(quantity: &str) -> &str {
     }
 }
 
-fn needs(clause: &Clause) -> String {
-    match (clause.needs, clause.holds) {
-        (Comparison::Above(x), Some(false)) => format!("<= {}", fixed(x, 4)),
-        (Comparison::Above(x), _) => format!("> {}", fixed(x, 4)),
-        (Comparison::Below(x), Some(false)) => format!(">= {}", fixed(x, 4)),
-        (Comparison::Below(x), _) => format!("< {}", fixed(x, 4)),
-        (Comparison::AtLeast(x), Some(false)) => format!("< {}", fixed(x, 4)),
-        (Comparison::AtLeast(x), _) => format!(">= {}", fixed(x, 4)),
-        (Comparison::AtMost(x), Some(false)) => format!("> {}", fixed(x, 4)),
-        (Comparison::AtMost(x), _) => format!("<= {}", fixed(x, 4)),
-        (Comparison::Within(low, high), holds) => {
-            let word = if holds == Some(false) { "outside" } else { "in" };
-            format!("{word} [{}, {}]", fixed(low, 2), fixed(high, 2))
-        }
-    }
-}
-
 fn trap_check(run: &ScoredRun, width: Width) -> String {
     let meta = &run.meta;
     let rate = meta.rate.multiple.map_or(String::new(), |m| format!(" {}", fixed(m, 2)));
     let mut out = format!(
         "\nTrap check, {}{rate} seed {}: stuck, follow-up hits below the line\n({})\n",
-        escaped(&meta.arm),
+        escaped(meta.arm.word()),
         meta.seed,
         short_name(&run.dir)
     );

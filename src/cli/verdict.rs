@@ -13,7 +13,7 @@ use crate::judged::verdict::{Verdict, VerdictRun, verdict};
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
-use crate::table::{self, Cell, fixed};
+use crate::table::{self, Cell};
 
 use super::output::{self, Format, Print, Width};
 use super::project;
@@ -126,7 +126,7 @@ fn as_text(verdict: &Verdict, width: Width) -> String {
         .into_iter()
         .map(|run| {
             vec![
-                Cell::text(&run.meta.arm),
+                Cell::text(run.meta.arm.word()),
                 Cell::optional(run.meta.rate.multiple, 2),
                 Cell::Count(run.meta.seed),
                 Cell::text(run.labelled.as_ref().map_or("", |l| l.label)),
@@ -143,7 +143,7 @@ fn as_text(verdict: &Verdict, width: Width) -> String {
         out += &format!("\nreported for {}\n", short_name(run));
         for clause in &run.secondary {
             let verdict = holds(clause);
-            out += &format!("  {} {verdict}\n", in_words(clause));
+            out += &format!("  {} {verdict}\n", clause.in_words(clause.quantity));
         }
     }
     for note in &verdict.outcome.notes {
@@ -165,7 +165,8 @@ fn in_order(verdict: &Verdict) -> Vec<&VerdictRun> {
         verdict.runs.iter().filter(|run| run.labelled.is_some()).collect();
     let rate = |run: &VerdictRun| run.meta.rate.multiple.unwrap_or(0.0);
     runs.sort_by(|a, b| {
-        let by_arm = (a.role != "subject", &a.meta.arm).cmp(&(b.role != "subject", &b.meta.arm));
+        let by_arm =
+            (a.role != "subject", a.meta.arm.word()).cmp(&(b.role != "subject", b.meta.arm.word()));
         by_arm.then(rate(a).total_cmp(&rate(b))).then(a.meta.seed.cmp(&b.meta.seed))
     });
     runs
@@ -181,22 +182,12 @@ fn holds(clause: &Clause) -> &'static str {
 
 /// The deciding clause: what was measured, what it needed, how far off.
 fn decided_by(labelled: &Labelled) -> String {
-    let clause = labelled.deciding().map(in_words);
+    let clause = labelled.deciding().map(|clause| clause.in_words(clause.quantity));
     match (clause, &labelled.because) {
         (Some(clause), Some(why)) => format!("{clause} ({why})"),
         (Some(clause), None) => clause,
         (None, why) => why.clone().unwrap_or_default(),
     }
-}
-
-fn in_words(clause: &Clause) -> String {
-    let measured = clause.measured.map_or("unknown".into(), |x| fixed(x, 4));
-    let needs = clause.needs.words(clause.holds == Some(false));
-    let margin = clause.margin().map_or(String::new(), |m| {
-        let sign = if m < 0.0 { "" } else { "+" };
-        format!(" ({sign}{})", fixed(m, 4))
-    });
-    format!("{} {measured} {needs}{margin}", clause.quantity)
 }
 
 /// The last two folders of a run's path.

@@ -11,7 +11,7 @@ use super::source::{Bytes, Packing};
 use crate::run::columns::{Columns, Field, LeftOut};
 use crate::run::{
     Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
-    Severity, Shape, SourceFile, Turn,
+    Severity, Shape, SourceFile, Text, Turn,
 };
 use crate::run::{check, engine, gate, plan, sessions, turns};
 use crate::setup::layout::Layout;
@@ -137,19 +137,20 @@ impl Loader<'_> {
         }
     }
 
+    /// A table from its file, and from the file's unpacked text unless it is parquet.
     fn read(
         &mut self,
         table: &str,
         bytes: &Bytes,
+        text: Option<&Text<'_>>,
         schema: &[Field],
     ) -> Result<Columns, Vec<Problem>> {
         let mapping = self.shape.mapping(table);
         let mapping = mapping.as_ref();
-        let columns = match bytes.packing() {
-            Packing::Parquet => parquet::read(bytes, schema, mapping)?,
-            _ => {
-                let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
-                Columns::read(&bytes.path, &text, schema, mapping, self.options.drop_cut_off)?
+        let columns = match text {
+            None => parquet::read(bytes, schema, mapping)?,
+            Some(text) => {
+                Columns::read(&bytes.path, text, schema, mapping, self.options.drop_cut_off)?
             }
         };
         if !columns.lacking.is_empty() {
@@ -211,7 +212,8 @@ impl Loader<'_> {
             return Err(vec![Problem::new(self.dir, message)]);
         };
         let bytes = self.open(&path).map_err(|p| vec![p])?;
-        self.read(table, &bytes, schema)
+        let text = unpacked(&bytes)?;
+        self.read(table, &bytes, text.as_ref(), schema)
     }
 
     fn optional(&mut self, table: &str, schema: &[Field]) -> Result<Option<Columns>, Vec<Problem>> {
@@ -263,29 +265,42 @@ impl Loader<'_> {
         let bytes = self.open(&path).map_err(|p| vec![p])?;
         let metadata = self.shape.metadata();
         let metadata = metadata.file_name().unwrap_or_default().to_string_lossy();
-        match &meta.plan_sha256 {
-            Some(_) if bytes.packing() == Packing::Parquet => {
+        let text = unpacked(&bytes)?;
+        match (&meta.plan_sha256, &text) {
+            (Some(_), None) => {
                 let message =
                     format!("{metadata} has the hash of plan.csv: not to be checked on this form");
                 self.notes.push(Problem::new(&path, message).as_note());
             }
-            Some(expected) => check_plan_hash(&bytes, expected, &metadata)?,
-            None => {}
+            (Some(expected), Some(text)) => {
+                check_plan_hash(&bytes.path, text, expected, &metadata)?;
+            }
+            (None, _) => {}
         }
-        let table = self.read("plan", &bytes, plan::SCHEMA)?;
+        let table = self.read("plan", &bytes, text.as_ref(), plan::SCHEMA)?;
         plan::parse(&table)
     }
 }
 
+/// A table's text, unpacked once; `None` of a parquet file.
+fn unpacked(bytes: &Bytes) -> Result<Option<Text<'_>>, Vec<Problem>> {
+    let text = || bytes.text(limits::FILE_BYTES).map_err(|problem| vec![problem]);
+    (bytes.packing() != Packing::Parquet).then(text).transpose()
+}
+
 /// `meta.json` holds the hash of the uncompressed plan.
-fn check_plan_hash(bytes: &Bytes, expected: &str, metadata: &str) -> Result<(), Vec<Problem>> {
-    let text = bytes.text(limits::FILE_BYTES).map_err(|p| vec![p])?;
-    let found = hash::sha256_hex(text.whole(&bytes.path).map_err(|p| vec![p])?);
+fn check_plan_hash(
+    path: &Path,
+    text: &Text<'_>,
+    expected: &str,
+    metadata: &str,
+) -> Result<(), Vec<Problem>> {
+    let found = hash::sha256_hex(text.whole(path).map_err(|p| vec![p])?);
     if found == *expected {
         return Ok(());
     }
     let message = format!(
         "its uncompressed SHA-256 is {found}, {metadata} says {expected}: not the plan of this run"
     );
-    Err(vec![Problem::new(&bytes.path, message)])
+    Err(vec![Problem::new(path, message)])
 }

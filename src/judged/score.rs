@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::law::{TrapCheck, trap_checks};
+use crate::rule::paired::PairedTest;
+use crate::rule::stability::{Stability, is_stable};
 use crate::rule::state::{Load, RunState, judge};
 use crate::run::{Meta, Problem};
-use crate::setup::registration::{PUBLISHED_RULE, Test};
-use crate::setup::{Configs, RegistrationFile};
+use crate::setup::registration::PUBLISHED_RULE;
+use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
 use super::Measured;
 use super::binding::{Binding, bind, judge_of};
-use super::statistics::{RunStatistics, is_open_arm};
+use super::statistics::RunStatistics;
 use super::verdict::{Verdict, VerdictError, most_fitting, verdict};
 
 /// A run that could be read, and how it was judged; its statistics are at hand by
@@ -26,6 +28,10 @@ pub struct ScoredRun {
     pub binding: Binding,
     /// The registration that judged it, by name; `None` where nothing did.
     pub judged_by: Option<String>,
+    /// The thresholds that judged it; the published ones where nothing did.
+    pub rule: PairedThresholds,
+    /// When a run from empty of its cell is stable.
+    pub stability: Stability,
     /// What it was judged against; `None` for runs without a rate of their own.
     pub load: Option<Load>,
     /// Its state; `None` for closed and cache-off runs, and where nothing judged it.
@@ -54,6 +60,11 @@ impl ScoredRun {
             }
             _ => self.binding.words(),
         }
+    }
+
+    /// Whether a run from empty is stable; `None` where it cannot tell.
+    pub fn stable(&self) -> Option<bool> {
+        is_stable(self.queue.as_ref(), &self.stability)
     }
 
     /// The registrations that fit it, where they are several and none was chosen.
@@ -125,8 +136,10 @@ fn score_run(
         }
         _ => Ok(Vec::new()),
     };
+    let rule = file.as_ref().map_or_else(PairedThresholds::default, |file| file.registration.rule);
     let judged_by = file.map(|file| file.registration.name.clone());
-    ScoredRun { binding, judged_by, load, state, stuck, checks, statistics }
+    let (stability, _) = configs.from_empty_rules(&run.meta.cell);
+    ScoredRun { binding, judged_by, rule, stability, load, state, stuck, checks, statistics }
 }
 
 /// What a registration judges a run against; `None` for a run without a rate of its own.
@@ -141,7 +154,7 @@ pub fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
 
 /// The state of an open run by a registration's rule; `None` for other runs.
 pub fn state_of(run: &RunStatistics, file: &RegistrationFile) -> Option<RunState> {
-    let load = load_of(&run.meta, file).filter(|_| is_open_arm(&run.meta.arm))?;
+    let load = load_of(&run.meta, file).filter(|_| run.meta.arm.is_open())?;
     Some(judge(&run.measures, load, &file.registration.rule))
 }
 
@@ -162,7 +175,7 @@ impl Scoring {
         for (name, cell) in judged {
             let file = configs.registrations.get(name).cloned();
             let file = if name == PUBLISHED_RULE { published(cell) } else { file };
-            judges.extend(file.filter(|file| file.registration.test == Test::Paired));
+            judges.extend(file.filter(|file| PairedTest::of(&file.registration.test).is_some()));
         }
         judges.dedup_by(|a, b| a.sha256 == b.sha256 && !a.is_published());
         let measured = self.judged();

@@ -5,8 +5,6 @@
 //! costs no reading. They depend on the run's files and on `configs/`, on nothing else, and
 //! can be made anywhere and kept ([`super::store`]).
 
-pub mod extra;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -28,13 +26,12 @@ use crate::measure::treatment::{Treatment, treatment};
 use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
+use crate::rule::registered::{Candidate, Measurable, Role};
+use crate::rule::test::TestMeasures;
 use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
-use crate::setup::registration::after::PersistenceTest;
-use crate::setup::{Configs, Protocol, RegistrationFile, Span};
+use crate::setup::{Arm, Configs, Protocol, RegistrationFile, Span};
 
 use super::score::Unreadable;
-use super::verdict::{Role, role};
-use extra::Extra;
 
 /// What was measured on one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,13 +80,8 @@ pub struct RunStatistics {
     pub planned: Vec<PlannedSession>,
     /// When the protocol's burst starts, s, whether the run has one or not.
     pub burst_start_s: f64,
-    /// What registered tests ask of it beyond that, by the registration's hash.
-    pub extras: BTreeMap<String, Extra>,
-}
-
-/// Whether an arm is judged by the paired test's rule.
-pub fn is_open_arm(arm: &str) -> bool {
-    !matches!(arm, "closed" | "e0a" | "e0b")
+    /// What registered tests measure on it beyond that, by the registration's hash.
+    pub for_tests: BTreeMap<String, TestMeasures>,
 }
 
 impl RunStatistics {
@@ -107,20 +99,18 @@ impl RunStatistics {
             return Err(no_cell(run, configs));
         };
         let measures = measure(&run, protocol);
-        let open = is_open_arm(&run.meta.arm);
+        let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
-        let extras = configs
-            .registrations
-            .values()
-            .chain(also)
-            .filter_map(|file| {
-                let asked = &file.registration;
-                let role = role(&asked.test, &run.meta, &treatment, asked, protocol);
-                let extra = (role != Role::None)
-                    .then(|| extra::extra(&run, &measures, asked, protocol, &treatment, role))?;
-                (extra != Extra::None).then(|| (file.sha256.clone(), extra))
-            })
-            .collect();
+        let candidate = Candidate { meta: &run.meta, treatment: &treatment, protocol };
+        let for_test = |file: &RegistrationFile| {
+            let registration = &file.registration;
+            let role = registration.role(&candidate);
+            let (run, measures, treatment) = (&run, &measures, &treatment);
+            let on = Measurable { run, measures, treatment, protocol, registration, role };
+            let found = (role != Role::None).then(|| registration.test.measure(&on)).flatten()?;
+            Some((file.sha256.clone(), found))
+        };
+        let for_tests = configs.registrations.values().chain(also).filter_map(for_test).collect();
         let cache_off = !run.meta.prefix_caching;
         let rated = measures.window.as_ref().filter(|_| run.meta.rate.lambda.is_some());
         Ok(Self {
@@ -128,7 +118,7 @@ impl RunStatistics {
             from_burst: measures
                 .burst_start_s
                 .map_or_else(Vec::new, |start_s| at_burst::arrivals_from(&run, start_s)),
-            queue: (run.meta.arm == "e0b").then(|| queue::queue(&run, protocol)).flatten(),
+            queue: (run.meta.arm == Arm::E0b).then(|| queue::queue(&run, protocol)).flatten(),
             queue_lengths: queue::lengths(
                 &run,
                 measures.window_span,
@@ -136,9 +126,13 @@ impl RunStatistics {
             ),
             // The last decoded token is not in the cache when its turn ends.
             reuse: reuse(&run, workload.tool_output_tokens + 1),
-            degraded: (run.meta.arm == "closed").then(|| degraded(&run, protocol)).flatten(),
+            degraded: (run.meta.arm == Arm::Closed).then(|| degraded(&run, protocol)).flatten(),
             cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
-            from_empty: (run.meta.arm == "e0b").then(|| from_empty_life(&run)),
+            from_empty: (run.meta.arm == Arm::E0b).then(|| {
+                let (_, rule) = configs.from_empty_rules(&run.meta.cell);
+                let hits = rolling::follow_up_hits(&run, 0.0, rule.window_s, rule.step_s);
+                persistence::life(&hits, &rule)
+            }),
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
@@ -156,7 +150,7 @@ impl RunStatistics {
             notes: run.notes,
             measures,
             treatment,
-            extras,
+            for_tests,
         })
     }
 }
@@ -170,12 +164,6 @@ fn degraded(run: &Run, protocol: &Protocol) -> Option<Span> {
     let (width_s, from_s, below) = DEGRADED;
     let span = Span::new(from_s, protocol.closed.window().end_s);
     Stretches::binned(run, width_s, |_| true).within(span).span_below(below)
-}
-
-/// The life of a trap in a run from empty, which has no trigger but its own start.
-fn from_empty_life(run: &Run) -> TrapLife {
-    let rule = PersistenceTest::default();
-    persistence::life(&rolling::follow_up_hits(run, 0.0, rule.window_s, rule.step_s), &rule)
 }
 
 fn no_cell(run: Run, configs: &Configs) -> Unreadable {

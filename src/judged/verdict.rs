@@ -7,14 +7,11 @@
 //! bound to none votes only where no bound run does. Neither ever decides, and only runs of
 //! an engine do.
 
-mod after;
-mod decide;
-mod evidence;
 #[cfg(test)]
 mod made_up;
 #[cfg(test)]
 mod tests;
-mod trap;
+mod voter;
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -22,20 +19,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::measure::rescue::ControlAfter;
+use crate::rule::registered::{Case, Evidence, Judged, Role};
+use crate::rule::test::TestMeasures;
 use crate::rule::{Clause, Labelled, Outcome, PairedVerdict, RateVerdict};
 use crate::run::{Problem, Source};
-use crate::setup::registration::Status;
-use crate::setup::{Cell, Configs, Protocol, RegistrationFile, Workload};
+use crate::setup::registration::{Status, Test};
+use crate::setup::{Configs, RegistrationFile};
 
 use super::Measured;
 use super::binding::Binding;
 use super::statistics::RunStatistics;
-use super::statistics::extra::Extra;
-use evidence::Evidence;
-
-pub use decide::role;
-pub use evidence::Role;
-pub use trap::trapped_run;
+use voter::Voter;
 
 /// Why a registration cannot be asked.
 #[derive(Debug, thiserror::Error)]
@@ -55,8 +49,8 @@ pub enum VerdictError {
 pub struct VerdictRun {
     /// What was measured on it.
     pub statistics: Arc<RunStatistics>,
-    /// What the test asked of it beyond its window.
-    pub extra: Extra,
+    /// What the test measured on it beyond its window.
+    pub for_test: Option<TestMeasures>,
     /// What it is to the test: `subject`, `control`, or nothing.
     pub role: &'static str,
     /// Its label; `None` where it was not judged.
@@ -104,6 +98,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// The test.
+    pub fn test(&self) -> &Test {
+        &self.registration.registration.test
+    }
+
     /// The counted runs that the test is about.
     pub fn subjects(&self) -> impl Iterator<Item = &VerdictRun> {
         self.runs.iter().filter(|run| run.role == "subject" && run.set_aside.is_none())
@@ -124,9 +123,7 @@ impl Verdict {
 struct Context<'a> {
     file: &'a RegistrationFile,
     configs: &'a Configs,
-    cell: &'a Cell,
-    workload: &'a Workload,
-    protocol: &'a Protocol,
+    case: Case<'a>,
     /// Whether the runs were not made for this rule, and are asked how they would come out.
     is_what_if: bool,
 }
@@ -179,26 +176,27 @@ fn judge(
     let Some((cell, workload, protocol)) = configs.of_cell(name) else {
         return Err(VerdictError::NoCell { path: file.path.clone(), cell: name.clone() });
     };
-    let context = Context { file, configs, cell, workload, protocol, is_what_if };
-    let mut evidence = Vec::new();
+    let case = Case { registration: &file.registration, cell, workload, protocol };
+    let context = Context { file, configs, case, is_what_if };
+    let mut voters = Vec::new();
     let mut unreadable = Vec::new();
     for outcome in measured {
         match outcome {
-            Ok(run) => evidence.push(evidence::gather(Arc::clone(run), &context)),
+            Ok(run) => voters.push(Voter::of(Arc::clone(run), &context)),
             Err(run) => unreadable.push((run.dir.clone(), run.problems.clone())),
         }
     }
-    Ok(combine(&context, evidence, unreadable))
+    Ok(combine(&context, voters, unreadable))
 }
 
 fn combine(
     context: &Context<'_>,
-    mut evidence: Vec<Evidence>,
+    mut voters: Vec<Voter>,
     unreadable: Vec<(PathBuf, Vec<Problem>)>,
 ) -> Verdict {
     let registration = &context.file.registration;
     if !registration.test.of_other_tests() {
-        prefer_bound(&mut evidence);
+        prefer_bound(&mut voters);
     }
     let judged = if registration.status == Status::Incomplete {
         let because = registration.because.clone().unwrap_or_default();
@@ -207,24 +205,26 @@ fn combine(
             format!("the registration is INCOMPLETE and judges nothing: {because}"),
             Vec::new(),
         );
-        decide::Judged { outcome, ..decide::Judged::none(evidence.len()) }
+        Judged::unlabelled(voters.len(), outcome)
     } else {
-        decide::decide(context, &evidence)
+        let evidence: Vec<Evidence<'_>> =
+            voters.iter().map(|voter| voter.evidence(&context.file.sha256)).collect();
+        registration.test.judge(&context.case, &evidence)
     };
-    let counted: Vec<&Evidence> = evidence.iter().filter(|e| e.counts()).collect();
+    let counted: Vec<&Voter> = voters.iter().filter(|e| e.counts()).collect();
     let not_decisive_because = not_decisive(context, &counted);
     let mut sources: Vec<_> = counted.iter().map(|e| e.meta.source.word()).collect();
     sources.sort_unstable();
     sources.dedup();
     let mut outcome = judged.outcome;
-    let not_used = evidence
+    let not_used = voters
         .iter()
         .filter_map(|e| e.set_aside.as_ref().map(|why| format!("{}: {why}", e.name())));
     outcome.set_aside.extend(not_used);
     outcome
         .set_aside
         .extend(unreadable.iter().map(|(dir, p)| format!("{}: {}", dir.display(), first(p))));
-    let runs = evidence
+    let runs = voters
         .into_iter()
         .zip(judged.labels.into_iter().zip(judged.secondary))
         .zip(judged.controls_after.into_iter().zip(judged.goodput_lost))
@@ -236,7 +236,7 @@ fn combine(
             secondary,
             binding: e.binding,
             set_aside: e.set_aside,
-            extra: e.extra,
+            for_test: e.statistics.for_tests.get(&context.file.sha256).cloned(),
             statistics: e.statistics,
         })
         .collect();
@@ -261,27 +261,27 @@ fn first(problems: &[Problem]) -> String {
 /// Runs that were made for the test count before those that only fit it: where a subject
 /// is bound, only bound subjects count, and of several runs that claim one place as a
 /// control only the bound ones. The others are set aside.
-fn prefer_bound(evidence: &mut [Evidence]) {
-    let counted = |e: &&Evidence| e.counts() && e.binding.is_bound();
-    let subjects = evidence.iter().filter(counted).any(|e| e.role == Role::Subject);
-    let places: BTreeSet<String> = evidence
+fn prefer_bound(voters: &mut [Voter]) {
+    let counted = |e: &&Voter| e.counts() && e.binding.is_bound();
+    let subjects = voters.iter().filter(counted).any(|e| e.role == Role::Subject);
+    let places: BTreeSet<String> = voters
         .iter()
         .filter(counted)
         .filter(|e| e.role == Role::Control)
-        .map(Evidence::place)
+        .map(Voter::place)
         .collect();
-    let outdone = |e: &Evidence| match e.role {
+    let outdone = |e: &Voter| match e.role {
         Role::Subject => subjects,
         Role::Control => places.contains(&e.place()),
         Role::None => false,
     };
-    for run in evidence.iter_mut().filter(|e| e.counts() && !e.binding.is_bound()) {
+    for run in voters.iter_mut().filter(|e| e.counts() && !e.binding.is_bound()) {
         if outdone(run) {
             run.set_aside = Some(format!("{}, and bound runs are there", run.binding.words()));
         }
     }
-    if evidence.iter().any(|e| e.counts() && e.role == Role::Subject && e.decides()) {
-        for run in evidence.iter_mut().filter(|e| e.counts() && !e.decides()) {
+    if voters.iter().any(|e| e.counts() && e.role == Role::Subject && e.decides()) {
+        for run in voters.iter_mut().filter(|e| e.counts() && !e.decides()) {
             run.set_aside = Some(match run.binding {
                 Binding::Bound(_) => "simulated, and runs of an engine are there".into(),
                 _ => format!("{}, and bound runs are there", run.binding.words()),
@@ -291,7 +291,7 @@ fn prefer_bound(evidence: &mut [Evidence]) {
 }
 
 /// Why a verdict over these runs does not decide, if it does not.
-fn not_decisive(context: &Context<'_>, counted: &[&Evidence]) -> Option<String> {
+fn not_decisive(context: &Context<'_>, counted: &[&Voter]) -> Option<String> {
     let status = context.file.registration.status;
     if counted.is_empty() {
         return Some("no run counts".into());
@@ -302,7 +302,7 @@ fn not_decisive(context: &Context<'_>, counted: &[&Evidence]) -> Option<String> 
     if status != Status::Filled {
         return Some(format!("the registration is {}", status.word()));
     }
-    let of = |is: &dyn Fn(&Evidence) -> bool| counted.iter().filter(|e| is(e)).count();
+    let of = |is: &dyn Fn(&Voter) -> bool| counted.iter().filter(|e| is(e)).count();
     let unbound = of(&|e| !matches!(e.binding, Binding::Bound(_)));
     let simulated = of(&|e| e.meta.source == Source::Simulator);
     let all = counted.len();

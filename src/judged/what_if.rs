@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::rule::PairedVerdict;
+use crate::rule::paired::PairedTest;
 use crate::rule::state::RunState;
-use crate::setup::registration::Test;
 use crate::setup::{Configs, PairedThresholds, RegistrationFile};
 
 use super::Measured;
@@ -125,7 +125,8 @@ impl WhatIf {
         }
         let before = scoring.paired(configs)?;
         let mut rates = Vec::new();
-        for (file, voters) in judges.iter().filter(|(f, _)| f.registration.test == Test::Paired) {
+        let paired = |file: &RegistrationFile| PairedTest::of(&file.registration.test).is_some();
+        for (file, voters) in judges.iter().filter(|(file, _)| paired(file)) {
             let after = verdict_what_if(file, voters, configs)?;
             rates.extend(beside(&before, &after, self.rule.is_some()));
         }

@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod compare;
 pub mod evaluate;
 pub mod pattern;
+pub mod predictive;
 pub mod quantity;
 pub mod tables;
 pub mod tolerance;
@@ -37,7 +38,8 @@ pub use crate::analysis::outputs::NUMBERS;
 pub const TABLES: &str = "analysis/numbers/tables.yaml";
 /// Where the tolerances lie.
 pub const TOLERANCES: &str = "analysis/numbers/tolerances.yaml";
-const PUBLISHED_NUMBERS: &str = "paper/published/numbers.yaml";
+/// Where the numbers that the paper states in prose lie.
+pub const PUBLISHED_NUMBERS: &str = "paper/published/numbers.yaml";
 const PUBLISHED_TABLES: &str = "paper/published/tables.yaml";
 
 /// How a published number stands.
@@ -298,19 +300,25 @@ impl Ledger {
 
     /// How many entries of each kind have each status.
     pub fn summary(&self) -> Table {
-        use crate::table::{Cell, Col};
+        use crate::table::{Cell, Col, Heading};
         type OfKind<'a> = (&'a str, Vec<Status>);
         fn count((_, all): &OfKind<'_>, status: Status) -> u64 {
             all.iter().filter(|found| **found == status).count() as u64
         }
         let columns: &[Col<OfKind<'_>>] = &[
-            Col::key("kind", "", |(kind, _)| Cell::text(*kind)),
-            Col::count("published", "", |(_, all)| all.len() as u64),
-            Col::count("reproduced", "", |of| count(of, Status::Reproduced)),
-            Col::count("replicated", "", |of| count(of, Status::Replicated)),
-            Col::count("differs", "", |of| count(of, Status::Differs)),
-            Col::count("needs_nova", "", |of| count(of, Status::NeedsNova)),
-            Col::count("not_computed", "", |of| count(of, Status::NotComputed)),
+            Heading("kind", "", "Kind of entry: a number or a row of a table")
+                .key(|(kind, _)| Cell::text(*kind)),
+            Heading("published", "", "Entries that are published")
+                .count(|(_, all)| all.len() as u64),
+            Heading("reproduced", "", "Entries reproduced")
+                .count(|of| count(of, Status::Reproduced)),
+            Heading("replicated", "", "Entries replicated")
+                .count(|of| count(of, Status::Replicated)),
+            Heading("differs", "", "Entries that differ").count(|of| count(of, Status::Differs)),
+            Heading("needs_nova", "", "Entries that need the cluster's runs")
+                .count(|of| count(of, Status::NeedsNova)),
+            Heading("not_computed", "", "Entries that are not computed")
+                .count(|of| count(of, Status::NotComputed)),
         ];
         let mut kinds: BTreeMap<&str, Vec<Status>> = BTreeMap::new();
         for entry in &self.entries {

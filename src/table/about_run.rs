@@ -8,7 +8,7 @@ use crate::judged::verdict::VerdictRun;
 use crate::measure::WindowMeasures;
 use crate::run::SourceFile;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// What a row is about, where that is one run, alone or with what else the row needs.
 pub trait AboutRun {
@@ -57,38 +57,42 @@ impl<R: AboutRun, A> AboutRun for (R, A) {
 
 /// Its directory.
 pub const fn run<T: AboutRun>() -> Col<T> {
-    Col::key("run", "", |of| Cell::text(of.dir()))
+    Heading("run", "", "Path of the run's directory").key(|of| Cell::text(of.dir()))
 }
 
 /// What made it.
 pub const fn source<T: AboutRun>() -> Col<T> {
-    Col::key("source", "", |of| Cell::text(of.run().meta.source.word()))
+    Heading("source", "", "What made the runs: engine or simulator")
+        .key(|of| Cell::text(of.run().meta.source.word()))
 }
 
 /// Its cell.
 pub const fn cell<T: AboutRun>() -> Col<T> {
-    Col::key("cell", "", |of| Cell::text(&of.run().meta.cell))
+    Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+        .key(|of| Cell::text(&of.run().meta.cell))
 }
 
 /// Its arm.
 pub const fn arm<T: AboutRun>() -> Col<T> {
-    Col::key("arm", "", |of| Cell::text(&of.run().meta.arm))
+    Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
+        .key(|of| Cell::text(of.run().meta.arm.word()))
 }
 
 /// Its nominal arrival rate; none for a closed run.
 pub const fn rate_multiple<T: AboutRun>() -> Col<T> {
-    Col::key("rate_multiple", "lambda_ref", |of| Cell::optional(of.run().meta.rate.multiple, 2))
+    Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+        .key(|of| Cell::optional(of.run().meta.rate.multiple, 2))
 }
 
 /// The sessions that a closed run keeps running; none for others.
 pub const fn population<T: AboutRun>() -> Col<T> {
     let of = |of: &T| of.run().meta.population.map_or(Cell::Empty, Cell::Count);
-    Col::key("population", "sessions", of)
+    Heading("population", "sessions", "Sessions that a closed run keeps running").key(of)
 }
 
 /// The seed of its plan.
 pub const fn seed<T: AboutRun>() -> Col<T> {
-    Col::key("seed", "", |of| Cell::Count(of.run().meta.seed))
+    Heading("seed", "", "Seed of the run's plan").key(|of| Cell::Count(of.run().meta.seed))
 }
 
 /// The columns that identify a run of an open arm.
@@ -113,14 +117,12 @@ pub fn token_rate_ratio(run: &ScoredRun) -> Option<f64> {
     Some(rate / run.load?.all_miss_tokens_per_s).filter(|ratio| ratio.is_finite())
 }
 
-impl Table {
-    /// A table with a row per run, which is what identifies it.
-    pub fn of_runs<T: AboutRun>(
-        name: &str,
-        title: impl Into<String>,
-        columns: &[Col<T>],
-        rows: impl IntoIterator<Item: Borrow<T>>,
-    ) -> Self {
-        Self::of(name, title, columns, rows, |of| (of.dir(), of.sources()))
-    }
+/// A table with a row per run, which is what identifies it.
+pub fn table<T: AboutRun>(
+    name: &str,
+    title: impl Into<String>,
+    columns: &[Col<T>],
+    rows: impl IntoIterator<Item: Borrow<T>>,
+) -> Table {
+    Table::of(name, title, columns, rows, |of| (of.dir(), of.sources()))
 }

@@ -7,16 +7,16 @@ pub mod drain;
 pub mod rescue;
 pub mod trap;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A fact: what, how much, in which unit.
 type Fact = (&'static str, Cell, &'static str);
 
 fn facts(name: &str, title: String, facts: Vec<Fact>) -> Table {
     let columns: &[Col<Fact>] = &[
-        Col::new("quantity", "", |fact| Cell::text(fact.0)),
-        Col::new("value", "", |fact| fact.1.clone()),
-        Col::new("unit", "", |fact| Cell::text(fact.2)),
+        Heading("quantity", "", "What the value is of").new(|fact| Cell::text(fact.0)),
+        Heading("value", "", "How much, in the unit beside it").new(|fact| fact.1.clone()),
+        Heading("unit", "", "Unit of the value in the same row").new(|fact| Cell::text(fact.2)),
     ];
     Table::of(name, title, columns, facts, |fact| (fact.0.into(), Vec::new()))
 }

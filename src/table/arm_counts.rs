@@ -4,16 +4,17 @@
 use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
-use crate::rule::{Arm, State};
+use crate::rule::State;
+use crate::setup::Arm;
 
 use super::paired_ranges::groups;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// An arm of a cell, over all rates.
 struct ArmRuns<'a> {
     cell: &'a str,
     source: &'static str,
-    arm: Arm,
+    arm: &'a Arm,
     runs: &'a [&'a ScoredRun],
     /// Seeds lower than NOBURST's, and seeds compared; none for NOBURST itself.
     signs: Option<(u64, u64)>,
@@ -32,44 +33,46 @@ const TEST: &str = "paired";
 /// The table, a row per cell, source and arm over all rates.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: &[Col<ArmRuns<'_>>] = &[
-        Col::key("cell", "", |of| Cell::text(of.cell)),
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::key("arm", "", |of| Cell::text(of.arm.word())),
-        Col::key("test", "", |_| Cell::text(TEST)),
-        Col::count("runs", "runs", |of| of.runs.len() as u64),
-        Col::new("trapped", "runs", |of| of.count(State::Trapped)),
-        Col::new("recovered", "runs", |of| of.count(State::Recovered)),
-        Col::new("draining", "runs", |of| of.count(State::Draining)),
-        Col::new("indeterminate", "runs", |of| of.count(State::Indeterminate)),
-        Col::new("unmeasurable", "runs", |of| of.count(State::Unmeasurable)),
-        Col::count("without_a_hit", "runs", |of| {
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|of| Cell::text(of.cell)),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("arm", "", "The arm of the runs").key(|of| Cell::text(of.arm.word())),
+        Heading("test", "", "The registered test").key(|_| Cell::text(TEST)),
+        Heading("runs", "runs", "Runs that the row counts").count(|of| of.runs.len() as u64),
+        Heading("trapped", "runs", "Runs that are TRAPPED").new(|of| of.count(State::Trapped)),
+        Heading("recovered", "runs", "Runs that are RECOVERED")
+            .new(|of| of.count(State::Recovered)),
+        Heading("draining", "runs", "Runs that are DRAINING").new(|of| of.count(State::Draining)),
+        Heading("indeterminate", "runs", "Runs that are INDETERMINATE")
+            .new(|of| of.count(State::Indeterminate)),
+        Heading("unmeasurable", "runs", "Runs that are UNMEASURABLE")
+            .new(|of| of.count(State::Unmeasurable)),
+        Heading("without_a_hit", "runs", "Runs without a hit over their window").count(|of| {
             let hit = |r: &ScoredRun| r.measures.window.as_ref().and_then(|w| w.hits.value());
             of.runs.iter().filter(|run| hit(run) == Some(0.0)).count() as u64
         }),
-        Col::new("seeds_lower_than_noburst", "seeds", |of| {
-            of.signs.map_or(Cell::Empty, |(lower, _)| Cell::Count(lower))
-        }),
-        Col::new("seeds_compared", "seeds", |of| {
-            of.signs.map_or(Cell::Empty, |(_, compared)| Cell::Count(compared))
-        }),
-        Col::optional("sign_test_p", "", 4, |of| {
-            of.signs.and_then(|(lower, compared)| sign_test(lower, compared))
-        }),
+        Heading("seeds_lower_than_noburst", "seeds", "Seeds that hit less than NOBURST")
+            .new(|of| of.signs.map_or(Cell::Empty, |(lower, _)| Cell::Count(lower))),
+        Heading("seeds_compared", "seeds", "Seeds with a run of this arm and a NOBURST run")
+            .new(|of| of.signs.map_or(Cell::Empty, |(_, compared)| Cell::Count(compared))),
+        Heading("sign_test_p", "", "Probability of the one-sided sign test over these seeds")
+            .optional(4, |of| of.signs.and_then(|(lower, compared)| sign_test(lower, compared))),
     ];
-    let mut arms: BTreeMap<(String, &'static str, Arm), Vec<&ScoredRun>> = BTreeMap::new();
+    let mut arms: BTreeMap<(String, &'static str, &Arm), Vec<&ScoredRun>> = BTreeMap::new();
     for ((cell, source, _, arm), group) in groups(runs) {
         arms.entry((cell, source, arm)).or_default().extend(group);
     }
     let rows = arms.iter().map(|((cell, source, arm), runs)| {
-        let good = arms.get(&(cell.clone(), *source, Arm::NoBurst));
-        let good = good.filter(|_| *arm != Arm::NoBurst);
-        ArmRuns { cell, source, arm: *arm, runs, signs: good.map(|good| signs(runs, good)) }
+        let good = arms.get(&(cell.clone(), *source, &Arm::NoBurst));
+        let good = good.filter(|_| **arm != Arm::NoBurst);
+        ArmRuns { cell, source, arm, runs, signs: good.map(|good| signs(runs, good)) }
     });
     let title = "States per arm over all rates, and the one-sided sign test of the hit fraction \
                  against NOBURST, a seed one vote";
     Table::of("arm_counts", title, columns, rows, |of| {
         let sources = of.runs.iter().flat_map(|run| run.sources.clone()).collect();
-        (format!("{}/{}/{}", of.cell, of.source, of.arm.word()), sources)
+        (format!("{}/{}/{}", of.cell, of.source, of.arm), sources)
     })
 }
 

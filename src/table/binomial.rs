@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::Verdict;
 use crate::law::interval::{clopper_pearson, upper_bound};
-use crate::rule::persistence::life;
+use crate::rule::persistence::{PersistenceTest, life};
+use crate::rule::test::TestMeasures;
 use crate::run::SourceFile;
-use crate::setup::registration::Test;
+use crate::setup::Arm;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The confidence of every interval (App. D, E.6).
 const CONFIDENCE: f64 = 0.95;
 /// Seeds of a dose (App. E.6).
 const SEEDS: u64 = 3;
 /// Arms whose traps persistence is about: after a burst, and after a tool slowdown (App. D).
-const TRAPPED_ARMS: [&str; 2] = ["burst", "toolslow"];
+const TRAPPED_ARMS: [Arm; 2] = [Arm::Burst, Arm::Toolslow];
 /// Tests of the campaign whose traps App. D counts: served first come first served, and made
 /// before the blind tests. A run's own files do not say in which order it was served, so its
 /// folder has to; runs in folders of other names are not counted.
@@ -34,15 +34,17 @@ struct Share {
 }
 
 const COLUMNS: &[Col<Share>] = &[
-    Col::key("what", "", |share| Cell::text(&share.what)),
-    Col::key("source", "", |share| Cell::text(&share.source)),
-    Col::count("events", "runs", |share| share.events),
-    Col::count("runs", "runs", |share| share.runs),
-    Col::known("lower_95", "", 4, |share| share.interval().map(|i| i.0)),
-    Col::known("upper_95", "", 4, |share| share.interval().map(|i| i.1)),
-    Col::known("upper_95_one_sided", "", 4, |share| {
-        upper_bound(share.events, share.runs, CONFIDENCE)
-    }),
+    Heading("what", "", "What is counted or compared").key(|share| Cell::text(&share.what)),
+    Heading("source", "", "What made the runs: engine or simulator")
+        .key(|share| Cell::text(&share.source)),
+    Heading("events", "runs", "Runs with the event").count(|share| share.events),
+    Heading("runs", "runs", "Runs that the row counts").count(|share| share.runs),
+    Heading("lower_95", "", "Lower end of the share's exact 95 % interval")
+        .known(4, |share| share.interval().map(|i| i.0)),
+    Heading("upper_95", "", "Upper end of the share's exact 95 % interval")
+        .known(4, |share| share.interval().map(|i| i.1)),
+    Heading("upper_95_one_sided", "", "Upper end of the share's one-sided exact 95 % interval")
+        .known(4, |share| upper_bound(share.events, share.runs, CONFIDENCE)),
 ];
 
 impl Share {
@@ -65,19 +67,18 @@ pub fn table(verdicts: &[Verdict], names: &BTreeMap<String, String>) -> Table {
     let mut sources = Vec::new();
     let mut origins = BTreeSet::new();
     for verdict in verdicts {
-        let Test::Persistence(rule) = &verdict.registration.registration.test else { continue };
+        let Some(rule) = PersistenceTest::of(verdict.test()) else { continue };
         for run in verdict.subjects() {
-            let Extra::Rolling(windows) = &run.extra else { continue };
+            let Some(TestMeasures::Persistence(windows)) = &run.for_test else { continue };
             // A pull's folders are its own; its runs have a name in the campaign.
             let own = run.dir.display().to_string();
             let named = Path::new(names.get(&own).unwrap_or(&own));
             let of_test = |folder: Component<'_>| {
                 COUNTED_TESTS.iter().any(|test| folder.as_os_str() == *test)
             };
-            let counted =
-                TRAPPED_ARMS.contains(&run.meta.arm.as_str()) && named.components().any(of_test);
+            let counted = TRAPPED_ARMS.contains(&run.meta.arm) && named.components().any(of_test);
             let life = life(windows, rule);
-            if counted && life.onset_s.is_some() {
+            if counted && life.trapped_from_s.is_some() {
                 trapped += 1;
                 escaped += u64::from(life.escape_s.is_some());
                 origins.insert(run.meta.source.word());

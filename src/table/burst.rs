@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::judged::ScoredRun;
 use crate::measure::burst::BurstMeasures;
 use crate::measure::stretches::Stretches;
-use crate::rule::Arm;
-use crate::setup::{PairedThresholds, Span};
+use crate::setup::{Arm, Span};
 
 use super::about_run::{AboutRun, with_identity};
 use super::measured_curve::MeasuredCurve;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// Hits return in a bin above this (inferred: the paper says "hits returning").
 const HITTING_ABOVE: f64 = 0.5;
@@ -21,35 +20,45 @@ type Around<'a> = (&'a ScoredRun, (&'a BurstMeasures, &'a Curves<'a>));
 
 fn columns<'a>() -> Vec<Col<Around<'a>>> {
     with_identity(&[
-        Col::known("hit_fraction_before", "", 3, |(_, (burst, _))| burst.hits_before.value()),
-        Col::number("backlog_before_sessions", "sessions", 0, |(_, (burst, _))| {
-            burst.backlog_before
-        }),
-        Col::number("backlog_after_burst_sessions", "sessions", 0, |(_, (burst, _))| {
-            burst.backlog_after
-        }),
-        Col::known("backlog_window_mean_sessions", "sessions", 1, |of| {
-            Some(of.window()?.backlog_mean)
-        }),
-        Col::optional("first_bin_without_hits_s", "s", 0, |(_, (burst, _))| burst.no_hits_from_s),
+        Heading("hit_fraction_before", "", "Share of turns that hit before the burst")
+            .known(3, |(_, (burst, _))| burst.hits_before.value()),
+        Heading("backlog_before_sessions", "sessions", "Backlog before the burst")
+            .number(0, |(_, (burst, _))| burst.backlog_before),
+        Heading("backlog_after_burst_sessions", "sessions", "Backlog after the burst")
+            .number(0, |(_, (burst, _))| burst.backlog_after),
+        Heading("backlog_window_mean_sessions", "sessions", "Mean backlog over the window")
+            .known(1, |of| Some(of.window()?.backlog_mean)),
+        Heading("first_bin_without_hits_s", "s", "First bin from the burst on without a hit")
+            .optional(0, |(_, (burst, _))| burst.no_hits_from_s),
         // A gate that never empties has no drain time; a run without a gate no gate.
-        Col::new("gate_drained_after_s", "s", |(run, (burst, _))| {
-            match burst.gate_drained_after_s {
+        Heading("gate_drained_after_s", "s", "From the burst until the gate was empty").new(
+            |(run, (burst, _))| match burst.gate_drained_after_s {
                 Some(s) => Cell::Number(s, 0),
                 None if run.meta.gate.is_some() => Cell::text("never"),
                 None => Cell::Empty,
-            }
-        }),
-        Col::new("gate_drain_quasi_static_s", "s", |(run, (_, curves))| match is_capped(run) {
+            },
+        ),
+        Heading(
+            "gate_drain_quasi_static_s",
+            "s",
+            "Time for the gate to empty by the measured curve, quasi-static",
+        )
+        .new(|(run, (_, curves))| match is_capped(run) {
             true => Cell::known(quasi_static_drain_s(run, curves), 0),
             false => Cell::Empty,
         }),
-        Col::known("follow_up_hit_fraction_before", "", 3, |(_, (burst, _))| {
-            burst.follow_up_hits_before.value()
-        }),
-        Col::optional("first_low_hit_150s_s", "s", 0, |(_, (burst, _))| burst.first_low_s),
-        Col::new("good_from_s", "s", |(run, _)| good_from(run)),
-        Col::new("hits_return_after_stop_s", "s", |(run, _)| hits_return(run)),
+        Heading(
+            "follow_up_hit_fraction_before",
+            "",
+            "Share of follow-ups that hit before the burst",
+        )
+        .known(3, |(_, (burst, _))| burst.follow_up_hits_before.value()),
+        Heading("first_low_hit_150s_s", "s", "Start of the first 150 s with few hits")
+            .optional(0, |(_, (burst, _))| burst.first_low_s),
+        Heading("good_from_s", "s", "Start of the first good bin of a run that ends well")
+            .new(|(run, _)| good_from(run)),
+        Heading("hits_return_after_stop_s", "s", "From the stop to the first bin that hits")
+            .new(|(run, _)| hits_return(run)),
     ])
 }
 
@@ -64,14 +73,14 @@ pub fn table(runs: &[ScoredRun]) -> Table {
         .collect();
     let title = "Runs around the burst: before, after, the first bin without a hit, the drain";
     let rows = runs.iter().filter_map(|run| Some((run, (run.burst.as_ref()?, &curves))));
-    Table::of_runs("burst", title, &columns(), rows)
+    super::about_run::table("burst", title, &columns(), rows)
 }
 
 /// Measured curves by cell and source of runs.
 type Curves<'a> = BTreeMap<(&'a str, &'static str), MeasuredCurve>;
 
 fn is_capped(run: &ScoredRun) -> bool {
-    Arm::of(&run.meta.arm) == Some(Arm::Capped)
+    run.meta.arm == Arm::Capped
 }
 
 /// How long the cell's own measured curve lets the cap drain the burst (App. E.4), s.
@@ -83,12 +92,12 @@ fn quasi_static_drain_s(run: &ScoredRun, curves: &Curves<'_>) -> Option<f64> {
 
 /// Start of the first bin after the burst above 0.8, of a run whose end is above it too.
 fn good_from(run: &ScoredRun) -> Cell {
-    let good_above = PairedThresholds::default().recovered_hit_above;
+    let good_above = run.rule.recovered_hit_above;
     let ends_good = run.measures.last.and_then(|last| last.hits.is_above(good_above));
     let after = Stretches::of(&run.measures.series.hits)
         .within(Span::new(run.burst_start_s, run.meta.duration_s));
     match ends_good {
-        Some(true) => Cell::of_stretches(
+        Some(true) => super::of_stretches(
             &after,
             |bins| bins.first_above(good_above).map(|bin| bin.start_s),
             0,
@@ -107,5 +116,5 @@ fn hits_return(run: &ScoredRun) -> Cell {
     let Some(stop) = bins.bin_at(refused.span_s.start_s) else { return Cell::Unknown };
     let stopped = bins.within(Span::new(stop.start_s, refused.span_s.end_s));
     let back = |bins: &Stretches| bins.first_above(HITTING_ABOVE).map(|b| b.start_s - stop.start_s);
-    Cell::of_stretches(&stopped, back, 0)
+    super::of_stretches(&stopped, back, 0)
 }

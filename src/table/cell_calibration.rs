@@ -7,7 +7,7 @@ use crate::measure::{WindowMeasures, stats};
 use crate::model::SessionMeans;
 use crate::setup::Configs;
 
-use super::{Cell, Col, Table, session_means};
+use super::{Cell, Col, Heading, Table, session_means};
 
 /// The cache-off runs of a cell with so many sessions kept running.
 struct CacheOff<'a> {
@@ -41,26 +41,43 @@ impl CacheOff<'_> {
 /// turns-based, as the paper's lambda_ref.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     let columns: &[Col<CacheOff<'_>>] = &[
-        Col::key("cell", "", |of| Cell::text(of.cell)),
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::key("population", "sessions", |of| Cell::Count(of.population)),
-        Col::count("runs", "", |of| of.each(|w| Some(w.turns_per_s)).len() as u64),
-        Col::known("all_miss_tokens_per_s", "tokens/s", 0, |of| stats::mean(&of.tokens_per_s())),
-        Col::optional("all_miss_tokens_standard_error", "tokens/s", 0, |of| {
-            stats::standard_error(&of.tokens_per_s())
-        }),
-        Col::known("lambda_ref_per_s", "sessions/s", 5, |of| stats::mean(&of.sessions_per_s())),
-        Col::optional("lambda_ref_standard_error", "sessions/s", 5, |of| {
-            stats::standard_error(&of.sessions_per_s())
-        }),
-        Col::known("lambda_miss_token_based_per_s", "sessions/s", 5, |of| {
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|of| Cell::text(of.cell)),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("population", "sessions", "Sessions that a closed run keeps running")
+            .key(|of| Cell::Count(of.population)),
+        Heading("runs", "", "Runs that the row counts")
+            .count(|of| of.each(|w| Some(w.turns_per_s)).len() as u64),
+        Heading("all_miss_tokens_per_s", "tokens/s", "All-miss token rate, mean over runs")
+            .known(0, |of| stats::mean(&of.tokens_per_s())),
+        Heading(
+            "all_miss_tokens_standard_error",
+            "tokens/s",
+            "Standard error of the all-miss token rate",
+        )
+        .optional(0, |of| stats::standard_error(&of.tokens_per_s())),
+        Heading("lambda_ref_per_s", "sessions/s", "All-miss session rate by turns, mean over runs")
+            .known(5, |of| stats::mean(&of.sessions_per_s())),
+        Heading("lambda_ref_standard_error", "sessions/s", "Standard error of lambda_ref")
+            .optional(5, |of| stats::standard_error(&of.sessions_per_s())),
+        Heading(
+            "lambda_miss_token_based_per_s",
+            "sessions/s",
+            "All-miss session rate by prompt tokens, mean over runs",
+        )
+        .known(5, |of| {
             let tokens = stats::mean(&of.tokens_per_s());
             tokens.map(|tokens| tokens / of.means.session_prompt_tokens())
         }),
-        Col::known("completions_per_s", "sessions/s", 5, |of| stats::mean(&of.completions_per_s())),
-        Col::optional("completions_standard_error", "sessions/s", 5, |of| {
-            stats::standard_error(&of.completions_per_s())
-        }),
+        Heading("completions_per_s", "sessions/s", "Sessions completed per second, mean over runs")
+            .known(5, |of| stats::mean(&of.completions_per_s())),
+        Heading(
+            "completions_standard_error",
+            "sessions/s",
+            "Standard error of the completions per second",
+        )
+        .optional(5, |of| stats::standard_error(&of.completions_per_s())),
     ];
     let mut groups: BTreeMap<(&str, &'static str, u64), Vec<&ScoredRun>> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.meta.prefix_caching) {

@@ -10,7 +10,7 @@ use crate::run::SourceFile;
 use crate::setup::Configs;
 
 use super::crossings::{HalfHit, half_hit_crossings};
-use super::{Cell, Col, Table, session_means};
+use super::{Cell, Col, Heading, Table, session_means};
 
 /// The A100 pools of one engine and model (App. F).
 const POOLS: [&str; 4] = ["sglang-150k", "sglang-300k", "sglang-600k", "sglang-native"];
@@ -59,17 +59,32 @@ impl Crossings<'_> {
 /// The table, a row per source of runs.
 pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
     let columns: &[Col<Crossings<'_>>] = &[
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::count("pools", "cells", |of| of.pools().len() as u64),
-        Col::known("intercept_sessions", "sessions", 2, |of| of.fit().map(|fit| fit.intercept)),
-        Col::known("slope", "", 3, |of| of.fit().map(|fit| fit.slope)),
-        Col::known("intercept_standard_error_sessions", "sessions", 2, |of| {
-            of.fit().and_then(|fit| fit.intercept_error)
-        }),
-        Col::known("intercept_lower_95_sessions", "sessions", 1, |of| of.interval().map(|i| i.0)),
-        Col::known("intercept_upper_95_sessions", "sessions", 1, |of| of.interval().map(|i| i.1)),
-        Col::count("cells", "cells", |of| of.points.len() as u64),
-        Col::known("leave_one_out_mean_error_sessions", "sessions", 2, |of| of.leave_one_out()),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("pools", "cells", "A100 pools that the line was fitted to")
+            .count(|of| of.pools().len() as u64),
+        Heading(
+            "intercept_sessions",
+            "sessions",
+            "Intercept of half-hit crossing against pool over mean footprint",
+        )
+        .known(2, |of| of.fit().map(|fit| fit.intercept)),
+        Heading("slope", "", "Half-hit crossing against pool over mean footprint")
+            .known(3, |of| of.fit().map(|fit| fit.slope)),
+        Heading("intercept_standard_error_sessions", "sessions", "Standard error of the intercept")
+            .known(2, |of| of.fit().and_then(|fit| fit.intercept_error)),
+        Heading("intercept_lower_95_sessions", "sessions", "Lower end of its 95 % interval")
+            .known(1, |of| of.interval().map(|i| i.0)),
+        Heading("intercept_upper_95_sessions", "sessions", "Upper end of its 95 % interval")
+            .known(1, |of| of.interval().map(|i| i.1)),
+        Heading("cells", "cells", "Cells that the proportion was fitted to")
+            .count(|of| of.points.len() as u64),
+        Heading(
+            "leave_one_out_mean_error_sessions",
+            "sessions",
+            "Mean error of the proportion fitted to all other cells",
+        )
+        .known(2, |of| of.leave_one_out()),
     ];
     let found = half_hit_crossings(runs, configs);
     let mut by_source: BTreeMap<&str, Crossings<'_>> = BTreeMap::new();

@@ -7,9 +7,9 @@ use crate::judged::ScoredRun;
 use crate::measure::closed_curve::{by_population, half_hit_crossing, mean};
 use crate::measure::{WindowMeasures, stats};
 use crate::run::SourceFile;
-use crate::setup::Configs;
+use crate::setup::{Arm, Configs};
 
-use super::{Cell, Col, Table, session_means};
+use super::{Cell, Col, Heading, Table, session_means};
 
 /// The cap is the smallest population whose rate is at least this share of the peak's; the
 /// plateau is those of completed rates within it ("within 5% of the measured peak").
@@ -68,38 +68,45 @@ impl<'a> Curve<'a> {
 
 fn columns<'a>() -> Vec<Col<Curve<'a>>> {
     vec![
-        Col::key("cell", "", |of| Cell::text(of.cell)),
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::count("populations", "", |of| of.points.len() as u64),
-        Col::known("half_hit_crossing_sessions", "sessions", 1, |of| {
-            crossing(&of.points, |point| point.hits)
-        }),
-        Col::known("half_token_hit_crossing_sessions", "sessions", 1, |of| {
-            crossing(&of.points, |point| point.token_hits)
-        }),
-        Col::count("peak_population", "sessions", |of| of.peak.0),
-        Col::number("peak_turns_based_per_s", "sessions/s", 4, |of| of.peak.1.turns_based_per_s),
-        Col::number("peak_completed_per_s", "sessions/s", 4, |of| of.peak_completed_per_s()),
-        Col::known("peak_ratio_turns", "lambda_ref", 2, |of| {
-            of.over_reference(of.peak.1.turns_based_per_s)
-        }),
-        Col::known("peak_ratio_completed", "lambda_ref", 2, |of| {
-            of.over_reference(of.peak_completed_per_s())
-        }),
-        Col::new("cap_population", "sessions", |of| of.cap().map_or(Cell::Unknown, Cell::Count)),
-        Col::count("largest_population", "sessions", |of| of.largest.0),
-        Col::number("largest_over_peak_turns", "", 3, |of| {
-            of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s
-        }),
-        Col::known("largest_over_lambda_ref", "", 3, |of| {
-            of.over_reference(of.largest.1.turns_based_per_s)
-        }),
-        Col::new("plateau_from_sessions", "sessions", |of| {
-            of.plateau().next().map_or(Cell::Unknown, Cell::Count)
-        }),
-        Col::new("plateau_to_sessions", "sessions", |of| {
-            of.plateau().next_back().map_or(Cell::Unknown, Cell::Count)
-        }),
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|of| Cell::text(of.cell)),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("populations", "", "Populations that were run").count(|of| of.points.len() as u64),
+        Heading(
+            "half_hit_crossing_sessions",
+            "sessions",
+            "Half-hit crossing: population at which half of the turns hit",
+        )
+        .known(1, |of| crossing(&of.points, |point| point.hits)),
+        Heading(
+            "half_token_hit_crossing_sessions",
+            "sessions",
+            "Population at which half of the prompt tokens hit",
+        )
+        .known(1, |of| crossing(&of.points, |point| point.token_hits)),
+        Heading("peak_population", "sessions", "Population at which the session rate peaks")
+            .count(|of| of.peak.0),
+        Heading("peak_turns_based_per_s", "sessions/s", "Peak session rate, by turns")
+            .number(4, |of| of.peak.1.turns_based_per_s),
+        Heading("peak_completed_per_s", "sessions/s", "Peak session rate, by completed sessions")
+            .number(4, |of| of.peak_completed_per_s()),
+        Heading("peak_ratio_turns", "lambda_ref", "Peak rate by turns")
+            .known(2, |of| of.over_reference(of.peak.1.turns_based_per_s)),
+        Heading("peak_ratio_completed", "lambda_ref", "Peak rate by completed sessions")
+            .known(2, |of| of.over_reference(of.peak_completed_per_s())),
+        Heading("cap_population", "sessions", "First population whose rate comes near the peak")
+            .new(|of| of.cap().map_or(Cell::Unknown, Cell::Count)),
+        Heading("largest_population", "sessions", "Largest population that was run")
+            .count(|of| of.largest.0),
+        Heading("largest_over_peak_turns", "", "Rate at the largest population over the peak")
+            .number(3, |of| of.largest.1.turns_based_per_s / of.peak.1.turns_based_per_s),
+        Heading("largest_over_lambda_ref", "", "Rate at the largest population over lambda_ref")
+            .known(3, |of| of.over_reference(of.largest.1.turns_based_per_s)),
+        Heading("plateau_from_sessions", "sessions", "First population with a rate near the peak")
+            .new(|of| of.plateau().next().map_or(Cell::Unknown, Cell::Count)),
+        Heading("plateau_to_sessions", "sessions", "Last population with a rate near the peak")
+            .new(|of| of.plateau().next_back().map_or(Cell::Unknown, Cell::Count)),
     ]
 }
 
@@ -120,7 +127,7 @@ pub fn table(runs: &[ScoredRun], configs: &Configs) -> Table {
 /// The closed runs by cell and source.
 fn closed_runs(runs: &[ScoredRun]) -> BTreeMap<(&str, &'static str), Vec<&ScoredRun>> {
     let mut groups: BTreeMap<_, Vec<&ScoredRun>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.meta.arm == "closed") {
+    for run in runs.iter().filter(|run| run.meta.arm == Arm::Closed) {
         groups.entry((run.meta.cell.as_str(), run.meta.source.word())).or_default().push(run);
     }
     groups

@@ -7,12 +7,11 @@ use crate::measure::at_burst;
 use crate::measure::bins::Series;
 use crate::model::curve::EntryModel;
 use crate::model::fluid::plan::PlanRun;
-use crate::rule::Arm;
-use crate::setup::registration::trap::{CutArm, CutTest};
-use crate::setup::{Configs, Span};
+use crate::rule::cut::{CutArm, CutTest};
+use crate::setup::{Arm, Configs, Span};
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
-use super::{Cell, Col, Table, plan_model};
+use super::{Cell, Col, Heading, Table, plan_model};
 
 /// Bins of the dip, spans just before the cut and at the run's end, and the one from whose
 /// backlog a constant rate is followed (App. C), s.
@@ -157,92 +156,118 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
     vec![
         run(),
         source(),
-        Col::key("arm_name", "", |of| Cell::text(&of.arm.name)),
+        Heading("arm_name", "", "CUT-A or CUT-B").key(|of| Cell::text(&of.arm.name)),
         rate_multiple(),
         seed(),
-        Col::known("realized_after_cut_multiple", "lambda_ref", 3, |of| {
-            of.multiple(of.realized_per_s)
-        }),
-        Col::known("slope_per_s", "sessions/s", 4, |of| {
-            of.series().backlog_slope_per_s(of.test.slope_window_s)
-        }),
-        Col::known("slope_model_per_s", "sessions/s", 4, |of| {
-            of.model_slope(of.test.slope_window_s)
-        }),
-        Col::known("slope_naive_per_s", "sessions/s", 4, |of| of.naive_slope()),
-        Col::number("slope_quasi_static_per_s", "sessions/s", 4, |of| {
-            of.realized_per_s - of.lambda_ref_per_s
-        }),
-        Col::new("closest", "", CutRun::closest),
-        Col::known("late_slope_per_s", "sessions/s", 4, |of| {
-            of.series().backlog_slope_per_s(of.late())
-        }),
-        Col::known("late_slope_model_per_s", "sessions/s", 4, |of| of.model_slope(of.late())),
-        Col::known("late_completions_multiple", "lambda_ref", 3, |of| {
-            of.multiple(of.window()?.completions_per_s)
-        }),
-        Col::known("late_completions_model_multiple", "lambda_ref", 3, |of| {
+        Heading("realized_after_cut_multiple", "lambda_ref", "Arrivals after the cut")
+            .known(3, |of| of.multiple(of.realized_per_s)),
+        Heading("slope_per_s", "sessions/s", "Backlog slope over the test's window")
+            .known(4, |of| of.series().backlog_slope_per_s(of.test.slope_window_s)),
+        Heading(
+            "slope_model_per_s",
+            "sessions/s",
+            "Backlog slope over the test's window by model F on the run's plan",
+        )
+        .known(4, |of| of.model_slope(of.test.slope_window_s)),
+        Heading("slope_naive_per_s", "sessions/s", "Arrivals less the uncut run's completions")
+            .known(4, |of| of.naive_slope()),
+        Heading("slope_quasi_static_per_s", "sessions/s", "The quasi-static reading")
+            .number(4, |of| of.realized_per_s - of.lambda_ref_per_s),
+        Heading("closest", "", "The reading nearest to the measured slope").new(CutRun::closest),
+        Heading("late_slope_per_s", "sessions/s", "Backlog slope over the evaluation window")
+            .known(4, |of| of.series().backlog_slope_per_s(of.late())),
+        Heading(
+            "late_slope_model_per_s",
+            "sessions/s",
+            "Backlog slope over the evaluation window by model F",
+        )
+        .known(4, |of| of.model_slope(of.late())),
+        Heading("late_completions_multiple", "lambda_ref", "Late completions")
+            .known(3, |of| of.multiple(of.window()?.completions_per_s)),
+        Heading(
+            "late_completions_model_multiple",
+            "lambda_ref",
+            "Late completions over lambda_ref by model F",
+        )
+        .known(3, |of| {
             let (model, late) = (of.model.as_ref()?, of.late());
             let completed = model.sessions_completed(late.start_s, late.end_s) as f64;
             of.multiple(completed / late.length_s())
         }),
-        Col::known("late_prompt_model_tokens", "tokens", 0, |of| {
-            let prompt =
-                |model| plan_model::mean_prompt_tokens(model, of.run, of.late(), of.configs);
-            of.model.as_ref().and_then(prompt)
-        }),
-        Col::known("before_cut_completions_multiple", "lambda_ref", 3, |of| {
-            of.multiple(of.before_cut_per_s())
-        }),
-        Col::known("uncut_completions_multiple", "lambda_ref", 3, |of| {
-            of.multiple(of.uncut_per_s?)
-        }),
-        Col::known("dip_pct", "%", 1, |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
-        Col::known("dip_model_pct", "%", 1, |of| of.dip(NEAR_S, |span| of.model_backlog(span))),
-        Col::known("dip_10s_pct", "%", 1, |of| {
-            of.dip(FINE_S, |span| of.series().backlog_mean(span))
-        }),
-        Col::known("backlog_before_cut_sessions", "sessions", 1, |of| {
-            of.series().backlog_mean(of.just_before())
-        }),
-        Col::known("backlog_before_cut_model_sessions", "sessions", 1, |of| {
-            of.model_backlog(of.just_before())
-        }),
-        Col::number("backlog_last_300s_least_sessions", "sessions", 0, |of| {
-            let last = Span::new(of.end_s() - NEAR_S, of.end_s());
-            at_burst::present(&of.run.from_burst).min_over(last)
-        }),
-        Col::known("backlog_end_sessions", "sessions", 0, |of| {
-            of.series().backlog.last().map(|(_, n)| *n)
-        }),
-        Col::new("backlog_end_model_sessions", "sessions", |of| {
-            let count = |model: &PlanRun| Cell::Count(model.backlog(of.end_s()) as u64);
-            of.model.as_ref().map_or(Cell::Unknown, count)
-        }),
-        Col::known("naive_backlog_end_sessions", "sessions", 0, |of| {
-            let from = of.naive_slope().zip(of.series().backlog_mean(of.reference()));
-            let after_s = of.end_s() - of.reference().middle_s();
-            from.map(|(slope, from)| from + slope * after_s)
-        }),
-        Col::new("onset_at_precut_rate_s", "s", |of| {
-            of.onset_at(Some(of.realized_per_s - of.before_cut_per_s()))
-        }),
-        Col::new("onset_at_naive_rate_s", "s", |of| of.onset_at(of.naive_slope())),
-        Col::known("follow_up_hit_fraction", "", 3, |of| of.window()?.follow_up_hits.value()),
-        Col::new("stuck", "", |of| Cell::yes_no(of.run.stuck)),
+        Heading("late_prompt_model_tokens", "tokens", "Late mean prompt by model F").known(
+            0,
+            |of| {
+                let prompt =
+                    |model| plan_model::mean_prompt_tokens(model, of.run, of.late(), of.configs);
+                of.model.as_ref().and_then(prompt)
+            },
+        ),
+        Heading(
+            "before_cut_completions_multiple",
+            "lambda_ref",
+            "Completions before the cut over lambda_ref",
+        )
+        .known(3, |of| of.multiple(of.before_cut_per_s())),
+        Heading("uncut_completions_multiple", "lambda_ref", "Completions of the uncut run")
+            .known(3, |of| of.multiple(of.uncut_per_s?)),
+        Heading("dip_pct", "%", "Fall of the backlog below that before the cut, 300 s bins")
+            .known(1, |of| of.dip(NEAR_S, |span| of.series().backlog_mean(span))),
+        Heading("dip_model_pct", "%", "The same fall by model F")
+            .known(1, |of| of.dip(NEAR_S, |span| of.model_backlog(span))),
+        Heading("dip_10s_pct", "%", "The same fall by 10 s bins")
+            .known(1, |of| of.dip(FINE_S, |span| of.series().backlog_mean(span))),
+        Heading("backlog_before_cut_sessions", "sessions", "Backlog before the cut")
+            .known(1, |of| of.series().backlog_mean(of.just_before())),
+        Heading(
+            "backlog_before_cut_model_sessions",
+            "sessions",
+            "Backlog before the cut by model F",
+        )
+        .known(1, |of| of.model_backlog(of.just_before())),
+        Heading("backlog_last_300s_least_sessions", "sessions", "Lowest backlog of the last 300 s")
+            .number(0, |of| {
+                let last = Span::new(of.end_s() - NEAR_S, of.end_s());
+                at_burst::present(&of.run.from_burst).min_over(last)
+            }),
+        Heading("backlog_end_sessions", "sessions", "Backlog at the end")
+            .known(0, |of| of.series().backlog.last().map(|(_, n)| *n)),
+        Heading("backlog_end_model_sessions", "sessions", "Backlog at the end by model F").new(
+            |of| {
+                let count = |model: &PlanRun| Cell::Count(model.backlog(of.end_s()) as u64);
+                of.model.as_ref().map_or(Cell::Unknown, count)
+            },
+        ),
+        Heading("naive_backlog_end_sessions", "sessions", "Backlog at the end by the naive slope")
+            .known(0, |of| {
+                let from = of.naive_slope().zip(of.series().backlog_mean(of.reference()));
+                let after_s = of.end_s() - of.reference().middle_s();
+                from.map(|(slope, from)| from + slope * after_s)
+            }),
+        Heading(
+            "onset_at_precut_rate_s",
+            "s",
+            "When the backlog would be down to n_b at the completions before the cut",
+        )
+        .new(|of| of.onset_at(Some(of.realized_per_s - of.before_cut_per_s()))),
+        Heading("onset_at_naive_rate_s", "s", "When the naive slope reaches n_b")
+            .new(|of| of.onset_at(of.naive_slope())),
+        Heading("follow_up_hit_fraction", "", "Share of the window's follow-ups that hit")
+            .known(3, |of| of.window()?.follow_up_hits.value()),
+        Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+            .new(|of| Cell::yes_no(of.run.stuck)),
     ]
 }
 
 /// The table, a row per run of the arm `cut`, by name of the arm. `test` gives windows and
 /// arms.
 pub fn table(runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Table {
-    let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == "cut").collect();
+    let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == Arm::Cut).collect();
     cut.sort_by_key(|run| (run.dir.parent().map(ToOwned::to_owned), run.meta.seed));
     let mut rows: Vec<CutRun<'_>> =
         cut.iter().filter_map(|run| CutRun::of(run, runs, test, configs)).collect();
     rows.sort_by(|a, b| a.arm.name.cmp(&b.arm.name));
     let title = "Arrivals cut inside the trap: backlog slopes against model F on the run's plan";
-    Table::of_runs("cut", title, &columns(), rows)
+    super::about_run::table("cut", title, &columns(), rows)
 }
 
 /// The arm whose rate is nearest.
@@ -255,7 +280,7 @@ fn nearest(arms: &[CutArm], multiple: f64) -> Option<&CutArm> {
 fn uncut_control<'a>(run: &ScoredRun, runs: &'a [ScoredRun]) -> Option<&'a Series> {
     super::judged_for_the_paired_test(runs)
         .find(|r| {
-            Arm::of(&r.meta.arm) == Some(Arm::Burst)
+            r.meta.arm == Arm::Burst
                 && r.meta.cell == run.meta.cell
                 && r.meta.seed == run.meta.seed
                 && r.meta.rate == run.meta.rate

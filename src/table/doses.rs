@@ -3,10 +3,9 @@
 
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::rule::endpoint::Endpoint;
-use crate::setup::registration::Test;
-use crate::setup::registration::test::{EndpointTest, Expected, ExpectedDose};
+use crate::rule::endpoints::{EndpointTest, Expected, ExpectedDose};
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A dose of a test, and the runs that count for it.
 struct Dose<'a> {
@@ -31,23 +30,24 @@ impl Dose<'_> {
 /// The table: a row per dose of each test of endpoints, over the runs that count for it.
 pub fn table(verdicts: &[Verdict]) -> Table {
     let columns: &[Col<Dose<'_>>] = &[
-        Col::key("registration", "", |of| Cell::text(of.registration())),
-        Col::key("source", "", |of| Cell::text(&of.verdict.sources)),
-        Col::key("dose", "see unit", |of| Cell::Number(of.dose.dose, 0)),
-        Col::key("unit", "", |of| Cell::text(of.test.dose.words().1)),
-        Col::new("expect", "", |of| match of.dose.expect {
+        Heading("registration", "", "The registration that judges, by its name or hash")
+            .key(|of| Cell::text(of.registration())),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(&of.verdict.sources)),
+        Heading("dose", "see unit", "The dose of the test: what is varied")
+            .key(|of| Cell::Number(of.dose.dose, 0)),
+        Heading("unit", "", "Unit of the dose").key(|of| Cell::text(of.test.dose.words().1)),
+        Heading("expect", "", "What was registered for the dose").new(|of| match of.dose.expect {
             Some(Expected::Stuck) => Cell::text(Endpoint::Stuck.word()),
             Some(Expected::Good) => Cell::text(Endpoint::Good.word()),
             None => Cell::Empty,
         }),
-        Col::count("runs", "runs", |of| of.runs.len() as u64),
-        Col::new("good", "runs", |of| of.ended(Endpoint::Good)),
-        Col::new("stuck", "runs", |of| of.ended(Endpoint::Stuck)),
+        Heading("runs", "runs", "Runs of the dose").count(|of| of.runs.len() as u64),
+        Heading("good", "runs", "Runs that ended well").new(|of| of.ended(Endpoint::Good)),
+        Heading("stuck", "runs", "Runs that are stuck").new(|of| of.ended(Endpoint::Stuck)),
     ];
-    let tests = verdicts.iter().filter_map(|verdict| {
-        let Test::Endpoints(test) = &verdict.registration.registration.test else { return None };
-        Some((verdict, test))
-    });
+    let tests =
+        verdicts.iter().filter_map(|verdict| Some((verdict, EndpointTest::of(verdict.test())?)));
     let rows = tests.flat_map(|(verdict, test)| {
         test.doses.iter().map(move |dose| {
             let is_of_dose = |run: &&VerdictRun| run.treatment.is(test.dose, dose.dose);

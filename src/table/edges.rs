@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
-use crate::rule::stability::{Edge, FromEmptyRun, nominal_edge, realized_edge};
+use crate::rule::edge::{Edge, FromEmptyRun, nominal_edge, realized_edge};
 use crate::run::SourceFile;
+use crate::setup::Arm;
 
-use super::from_empty::is_stable;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The runs of a cell from one source.
 struct Edges<'a> {
@@ -31,23 +31,36 @@ impl Edges<'_> {
 /// The table; runs whose queue is unknown are left out of the counts.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let columns: &[Col<Edges<'_>>] = &[
-        Col::key("cell", "", |of| Cell::text(of.cell)),
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::count("runs", "", |of| of.runs.len() as u64),
-        Col::count("stable", "runs", |of| of.runs.iter().filter(|run| run.stable).count() as u64),
-        Col::optional("highest_stable_nominal", "lambda_ref", 2, |of| of.nominal().largest_stable),
-        Col::optional("lowest_unstable_nominal", "lambda_ref", 2, |of| of.nominal().first_unstable),
-        Col::optional("highest_stable_realized", "lambda_ref", 3, |of| {
-            of.realized().largest_stable
-        }),
-        Col::optional("lowest_unstable_realized", "lambda_ref", 3, |of| {
-            of.realized().first_unstable
-        }),
-        Col::new("monotone_nominal", "", |of| Cell::yes_no(Some(of.nominal().monotone))),
-        Col::new("monotone_realized", "", |of| Cell::yes_no(Some(of.realized().monotone))),
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|of| Cell::text(of.cell)),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("runs", "", "Runs that the row counts").count(|of| of.runs.len() as u64),
+        Heading("stable", "runs", "Runs that are stable")
+            .count(|of| of.runs.iter().filter(|run| run.stable).count() as u64),
+        Heading("highest_stable_nominal", "lambda_ref", "Highest nominal rate of a stable run")
+            .optional(2, |of| of.nominal().largest_stable),
+        Heading("lowest_unstable_nominal", "lambda_ref", "Lowest nominal rate of an unstable run")
+            .optional(2, |of| of.nominal().first_unstable),
+        Heading("highest_stable_realized", "lambda_ref", "Highest realized rate of a stable run")
+            .optional(3, |of| of.realized().largest_stable),
+        Heading(
+            "lowest_unstable_realized",
+            "lambda_ref",
+            "Lowest realized rate of an unstable run",
+        )
+        .optional(3, |of| of.realized().first_unstable),
+        Heading("monotone_nominal", "", "Whether no stable run lies above an unstable")
+            .new(|of| Cell::yes_no(Some(of.nominal().monotone))),
+        Heading(
+            "monotone_realized",
+            "",
+            "Whether no stable run lies above an unstable one, by realized rate",
+        )
+        .new(|of| Cell::yes_no(Some(of.realized().monotone))),
     ];
     let mut groups: BTreeMap<(&str, &str), Edges<'_>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.meta.arm == "e0b") {
+    for run in runs.iter().filter(|run| run.meta.arm == Arm::E0b) {
         if let Some(from_empty) = from_empty(run) {
             let (cell, source) = (run.meta.cell.as_str(), run.meta.source.word());
             let none = || Edges { cell, source, runs: Vec::new(), sources: Vec::new() };
@@ -63,5 +76,5 @@ pub fn table(runs: &[ScoredRun]) -> Table {
 
 fn from_empty(run: &ScoredRun) -> Option<FromEmptyRun> {
     let realized = run.measures.whole.base_arrivals_per_s / run.load?.lambda_ref_per_s;
-    Some(FromEmptyRun { nominal: run.meta.rate.multiple?, realized, stable: is_stable(run)? })
+    Some(FromEmptyRun { nominal: run.meta.rate.multiple?, realized, stable: run.stable()? })
 }

@@ -3,29 +3,36 @@
 use crate::run::SourceFile;
 use crate::sim::fidelity::Row as Computed;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 const COLUMNS: &[Col<Computed>] = &[
-    Col::key("row", "", |row| Cell::text(&row.id)),
-    Col::key("source", "", |_| Cell::text("simulator")),
-    Col::key("what", "", |row| Cell::text(&row.what)),
-    Col::key("place", "", |row| Cell::text(&row.place)),
-    Col::key("published", "", |row| Cell::text(&row.published)),
-    Col::new("ours", "", |row| row.ours.first().map_or(Cell::Unknown, |x| number(row, *x))),
-    Col::new("ours_greatest", "", |row| row.ours.get(1).map_or(Cell::Empty, |x| number(row, *x))),
-    Col::new("band_low", "", |row| number(row, row.band.low)),
-    Col::new("band_high", "", |row| number(row, row.band.high)),
-    Col::new("verdict", "", |row| {
+    Heading("row", "", "Which published value").key(|row| Cell::text(&row.id)),
+    Heading("source", "", "The simulator").key(|_| Cell::text("simulator")),
+    Heading("what", "", "What is counted or compared").key(|row| Cell::text(&row.what)),
+    Heading("place", "", "Where the paper states it").key(|row| Cell::text(&row.place)),
+    Heading("published", "", "The value as published").key(|row| Cell::text(&row.published)),
+    Heading("ours", "", "Our value")
+        .new(|row| row.ours.first().map_or(Cell::Unknown, |x| number(row, *x))),
+    Heading("ours_greatest", "", "The simulator's greatest value, of a range")
+        .new(|row| row.ours.get(1).map_or(Cell::Empty, |x| number(row, *x))),
+    Heading("band_low", "", "Lower end of the band that counts as equal")
+        .new(|row| number(row, row.band.low)),
+    Heading("band_high", "", "Upper end of the band that counts as equal")
+        .new(|row| number(row, row.band.high)),
+    Heading("verdict", "", "Whether ours is inside or outside the band").new(|row| {
         Cell::text(match (row.inside, row.known_to_miss) {
             (true, _) => "inside",
             (false, true) => "outside, as known",
             (false, false) => "outside",
         })
     }),
-    Col::count("runs", "runs", |row| row.runs as u64),
-    Col::count("runs_without_value", "runs", |row| row.without_value as u64),
-    Col::new("least_run", "", |row| row.spread.map_or(Cell::Empty, |s| number(row, s.0))),
-    Col::new("greatest_run", "", |row| row.spread.map_or(Cell::Empty, |s| number(row, s.1))),
+    Heading("runs", "runs", "Runs that the row counts").count(|row| row.runs as u64),
+    Heading("runs_without_value", "runs", "Runs of these without a value")
+        .count(|row| row.without_value as u64),
+    Heading("least_run", "", "Least value of a single run")
+        .new(|row| row.spread.map_or(Cell::Empty, |s| number(row, s.0))),
+    Heading("greatest_run", "", "Greatest value of a single run")
+        .new(|row| row.spread.map_or(Cell::Empty, |s| number(row, s.1))),
 ];
 
 /// The table, a row per published value; `sources` are the files that the runs were made

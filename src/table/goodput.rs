@@ -3,11 +3,13 @@
 use crate::judged::verdict::{Verdict, VerdictRun};
 
 use super::about_run::with_identity;
-use super::{Col, Table};
+use super::{Col, Heading, Table};
 
 const COLUMNS: &[Col<VerdictRun>] = &[
-    Col::known("lost_after_burst", "", 4, |run| run.goodput_lost[0]),
-    Col::known("lost_in_window", "", 4, |run| run.goodput_lost[1]),
+    Heading("lost_after_burst", "", "Share of NOBURST's goodput lost in the hour after the burst")
+        .known(4, |run| run.goodput_lost[0]),
+    Heading("lost_in_window", "", "Share of NOBURST's goodput lost in the window")
+        .known(4, |run| run.goodput_lost[1]),
 ];
 
 /// The table: a row per run that has a control.
@@ -17,5 +19,5 @@ pub fn table(verdict: &Verdict) -> Table {
     let with_control =
         |run: &&VerdictRun| run.role == "subject" && run.goodput_lost != [None, None];
     let rows = verdict.runs.iter().filter(with_control);
-    Table::of_runs("goodput", title, &with_identity(COLUMNS), rows)
+    super::about_run::table("goodput", title, &with_identity(COLUMNS), rows)
 }

@@ -3,6 +3,7 @@
 use crate::judged::ScoredRun;
 use crate::measure::closed_curve::{by_population, mean};
 use crate::model::rescue::gate_drain_s;
+use crate::setup::Arm;
 
 /// Completions of a closed population, sessions/s, linear between the populations that were
 /// run and from 0 at none (App. E.4).
@@ -14,7 +15,7 @@ impl MeasuredCurve {
     /// `None` without a closed run.
     pub fn of(runs: &[ScoredRun], cell: &str, source: &str) -> Option<Self> {
         let closed = runs.iter().filter(|r| {
-            r.meta.arm == "closed" && r.meta.cell == cell && r.meta.source.word() == source
+            r.meta.arm == Arm::Closed && r.meta.cell == cell && r.meta.source.word() == source
         });
         let windows =
             by_population(closed.map(|run| (run.meta.population, run.measures.window.as_ref())));

@@ -4,18 +4,17 @@
 
 use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::at_burst::{self, Arrival};
 use crate::measure::stats;
 use crate::model::fluid::plan::PlanRun;
-use crate::rule::Arm;
+use crate::rule::mirror::MirrorTest;
+use crate::rule::test::TestMeasures;
 use crate::run::Kind;
-use crate::setup::registration::trap::MirrorTest;
-use crate::setup::{Configs, Span};
+use crate::setup::{Arm, Configs, Span};
 
 use super::about_run::{AboutRun, with_identity};
-use super::{Cell, Col, Table, judged_for_the_paired_test, plan_model};
+use super::{Cell, Col, Heading, Table, judged_for_the_paired_test, plan_model};
 
 /// The cell with the standard workload, whose BURST runs gave W5's timing factor (App. C).
 const STANDARD: &str = "sglang-300k";
@@ -170,65 +169,81 @@ impl<'a> Seen<'a> {
 
 fn columns<'a>() -> Vec<Col<Seen<'a>>> {
     with_identity(&[
-        Col::new("label", "", |seen: &Seen<'a>| seen.label.clone()),
-        Col::new("early_completions", "sessions", |seen| seen.completed(seen.rule.test.blackout_s)),
-        Col::new("early_completions_multiple", "lambda_ref", |seen| {
-            seen.multiple(seen.rule.test.blackout_s)
-        }),
-        Col::new("late_completions", "sessions", |seen| seen.completed(seen.rule.test.lull_s)),
-        Col::new("late_completions_multiple", "lambda_ref", |seen| {
-            seen.multiple(seen.rule.test.lull_s)
-        }),
-        Col::new("end_completions_multiple", "lambda_ref", |seen| seen.multiple(END)),
-        Col::new("wave_s", "s", |seen| {
-            seen.of_burst(|from_burst| Cell::known(at_burst::wave_s(from_burst), 0))
-        }),
-        Col::new("wave_peak_multiple", "lambda_ref", |seen| {
-            seen.of_burst(|_| Cell::known(seen.wave_peak(), 2))
-        }),
-        Col::new("burst_sessions_completed", "sessions", |seen| {
-            let done = |a: &&Arrival| a.kind == Kind::Burst && a.completed_s().is_some();
-            seen.of_burst(|from| Cell::Count(from.iter().filter(done).count() as u64))
-        }),
-        Col::known("backlog_slope_per_s", "sessions/s", 4, |seen| {
-            seen.run.measures.series.backlog_slope_per_s(seen.rule.test.slope_window_s)
-        }),
-        Col::known("mean_prompt_tokens", "tokens", 0, |seen| seen.window()?.mean_prompt_tokens),
-        Col::new("early_model_multiple", "lambda_ref", |seen| {
-            seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.blackout_s))
-        }),
-        Col::new("late_model_multiple", "lambda_ref", |seen| {
-            seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.lull_s))
-        }),
-        Col::new("end_model_multiple", "lambda_ref", |seen| {
-            seen.predicted(3, |model| seen.model_multiple(model, END))
-        }),
-        Col::new("wave_model_s", "s", |seen| seen.predicted(0, |_| seen.wave_model_s())),
-        Col::new("wave_model_quartile_1_s", "s", |seen| {
-            seen.predicted(0, |m| m.completed_by_s(QUARTILES[0], |i| seen.is_of_burst(i)))
-        }),
-        Col::new("wave_model_quartile_3_s", "s", |seen| {
-            seen.predicted(0, |m| m.completed_by_s(QUARTILES[1], |i| seen.is_of_burst(i)))
-        }),
-        Col::new("wave_peak_model_multiple", "lambda_ref", |seen| {
-            seen.predicted(2, |model| seen.model_wave_peak(model))
-        }),
-        Col::new("slope_model_per_s", "sessions/s", |seen| {
-            seen.predicted(4, |model| Some(seen.model_slope(model)))
-        }),
-        Col::new("mean_prompt_model_tokens", "tokens", |seen| {
-            seen.predicted(0, |_| seen.prompt_model())
-        }),
-        Col::optional("slope_quasi_static_per_s", "sessions/s", 4, |seen| seen.quasi_static),
-        Col::new("wave_calibrated_s", "s", |seen| {
-            let at_s = seen.calibrated_s().map(|elapsed| seen.run.burst_start_s + elapsed);
-            seen.asked(Cell::known(at_s, 0))
-        }),
-        Col::new("wave_calibrated_tolerance_s", "s", |seen| {
-            seen.asked(Cell::known(seen.tolerance_s(), 0))
-        }),
-        Col::new("w5_holds", "", |seen| seen.asked(Cell::yes_no(seen.w5_holds()))),
-        Col::new("w7_holds", "", |seen| seen.asked(Cell::yes_no(seen.w7_holds()))),
+        Heading("label", "", "The run's label under the rule")
+            .new(|seen: &Seen<'a>| seen.label.clone()),
+        Heading("early_completions", "sessions", "Sessions completed in the test's blackout span")
+            .new(|seen| seen.completed(seen.rule.test.blackout_s)),
+        Heading("early_completions_multiple", "lambda_ref", "Completions of the blackout")
+            .new(|seen| seen.multiple(seen.rule.test.blackout_s)),
+        Heading("late_completions", "sessions", "Sessions completed in the test's lull span")
+            .new(|seen| seen.completed(seen.rule.test.lull_s)),
+        Heading("late_completions_multiple", "lambda_ref", "Completions of the lull span")
+            .new(|seen| seen.multiple(seen.rule.test.lull_s)),
+        Heading("end_completions_multiple", "lambda_ref", "Completions of the end span")
+            .new(|seen| seen.multiple(END)),
+        Heading("wave_s", "s", "When half of the burst had completed")
+            .new(|seen| seen.of_burst(|from_burst| Cell::known(at_burst::wave_s(from_burst), 0))),
+        Heading(
+            "wave_peak_multiple",
+            "lambda_ref",
+            "Greatest completion rate of a bin after the lull, over lambda_ref",
+        )
+        .new(|seen| seen.of_burst(|_| Cell::known(seen.wave_peak(), 2))),
+        Heading("burst_sessions_completed", "sessions", "Sessions of the burst that completed")
+            .new(|seen| {
+                let done = |a: &&Arrival| a.kind == Kind::Burst && a.completed_s().is_some();
+                seen.of_burst(|from| Cell::Count(from.iter().filter(done).count() as u64))
+            }),
+        Heading("backlog_slope_per_s", "sessions/s", "Backlog slope over the test's window")
+            .known(4, |seen| {
+                seen.run.measures.series.backlog_slope_per_s(seen.rule.test.slope_window_s)
+            }),
+        Heading("mean_prompt_tokens", "tokens", "Mean prompt of the turns served in the window")
+            .known(0, |seen| seen.window()?.mean_prompt_tokens),
+        Heading("early_model_multiple", "lambda_ref", "Completions of the blackout by model F")
+            .new(|seen| {
+                seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.blackout_s))
+            }),
+        Heading("late_model_multiple", "lambda_ref", "Completions of the lull by model F").new(
+            |seen| seen.predicted(3, |model| seen.model_multiple(model, seen.rule.test.lull_s)),
+        ),
+        Heading("end_model_multiple", "lambda_ref", "Completions of the end by model F")
+            .new(|seen| seen.predicted(3, |model| seen.model_multiple(model, END))),
+        Heading("wave_model_s", "s", "When half of the burst is done by model F")
+            .new(|seen| seen.predicted(0, |_| seen.wave_model_s())),
+        Heading(
+            "wave_model_quartile_1_s",
+            "s",
+            "When a quarter of the burst had completed by model F",
+        )
+        .new(|seen| seen.predicted(0, |m| m.completed_by_s(QUARTILES[0], |i| seen.is_of_burst(i)))),
+        Heading("wave_model_quartile_3_s", "s", "When three quarters are done by model F").new(
+            |seen| seen.predicted(0, |m| m.completed_by_s(QUARTILES[1], |i| seen.is_of_burst(i))),
+        ),
+        Heading("wave_peak_model_multiple", "lambda_ref", "The wave's peak by model F")
+            .new(|seen| seen.predicted(2, |model| seen.model_wave_peak(model))),
+        Heading(
+            "slope_model_per_s",
+            "sessions/s",
+            "Backlog slope over the test's window by model F on the run's plan",
+        )
+        .new(|seen| seen.predicted(4, |model| Some(seen.model_slope(model)))),
+        Heading("mean_prompt_model_tokens", "tokens", "Mean prompt over the window by model F")
+            .new(|seen| seen.predicted(0, |_| seen.prompt_model())),
+        Heading("slope_quasi_static_per_s", "sessions/s", "The quasi-static reading")
+            .optional(4, |seen| seen.quasi_static),
+        Heading("wave_calibrated_s", "s", "Burst to wave by model F and the timing factor").new(
+            |seen| {
+                let at_s = seen.calibrated_s().map(|elapsed| seen.run.burst_start_s + elapsed);
+                seen.asked(Cell::known(at_s, 0))
+            },
+        ),
+        Heading("wave_calibrated_tolerance_s", "s", "What W5 allows around that time")
+            .new(|seen| seen.asked(Cell::known(seen.tolerance_s(), 0))),
+        Heading("w5_holds", "", "Whether the wave comes at its time (clause W5)")
+            .new(|seen| seen.asked(Cell::yes_no(seen.w5_holds()))),
+        Heading("w7_holds", "", "Whether the mean prompt is model F's (clause W7)")
+            .new(|seen| seen.asked(Cell::yes_no(seen.w7_holds()))),
     ])
 }
 
@@ -251,7 +266,7 @@ pub fn table(
     let rule = Rule { test, lambda_ref, configs };
     let registered = [of_role("subject"), of_role("control")].concat();
     let registered = registered.into_iter().filter_map(|run| {
-        let Extra::Mirror(found) = &run.extra else { return None };
+        let Some(TestMeasures::Mirror(found)) = &run.for_test else { return None };
         let is_subject = run.role == "subject";
         let label = run.labelled.as_ref().filter(|_| is_subject);
         Some(Seen {
@@ -263,14 +278,14 @@ pub fn table(
         })
     });
     let standard: Vec<Seen<'_>> = judged_for_the_paired_test(scored)
-        .filter(|run| run.meta.cell == STANDARD && Arm::of(&run.meta.arm) == Some(Arm::Burst))
+        .filter(|run| run.meta.cell == STANDARD && run.meta.arm == Arm::Burst)
         .map(|run| Seen::of(run, rule))
         .collect();
     let timing = timing_factor(&standard);
     let rows = registered.chain(standard).map(|seen| Seen { timing, ..seen });
     let title =
         "The step-capped workload: lull, wave and backlog against model F on the run's plan";
-    Table::of_runs("mirror", title, &columns(), rows)
+    super::about_run::table("mirror", title, &columns(), rows)
 }
 
 /// W5's factor from the standard workload's runs here: the mean of the wave's elapsed time

@@ -6,16 +6,17 @@ use std::collections::BTreeMap;
 
 use super::model_values::{Answer, At, Settings, curve, fluid, layers, trap};
 use super::theory::{PredictionError, cell};
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Heading, Table};
 use crate::model::{ModelError, Theory};
 
-const COLUMNS: &[Column] = &[
-    Column::key("quantity", ""),
-    Column::key("cell", ""),
-    Column::key("rate_multiple", "lambda_ref"),
-    Column::new("value", "see unit"),
-    Column::new("unit", ""),
-];
+/// Something the paper says of a model.
+struct Said<'a> {
+    quantity: String,
+    theory: &'a Theory,
+    multiple: f64,
+    value: Cell,
+    unit: &'static str,
+}
 
 /// The cell and rates of what is said of the standard workload (sec 3 to 7).
 const STANDARD: (&str, [f64; 2]) = ("sglang-300k", [1.65, 1.35]);
@@ -59,30 +60,32 @@ pub fn table(theories: &BTreeMap<String, Theory>) -> Result<Table, PredictionErr
     for (multiple, delay_s, length_s) in SLOWDOWNS {
         rows.extend(slowdown(standard, multiple, delay_s, length_s)?);
     }
-    Ok(Table {
-        name: "model_extras".into(),
-        title: "What the paper says of its models in passing".into(),
-        columns: COLUMNS.to_vec(),
-        rows,
-    })
+    let columns: &[Col<Said<'_>>] = &[
+        Heading("quantity", "", "What the paper speaks of").key(|of| Cell::text(&of.quantity)),
+        Heading("cell", "", "The cell").key(|of| Cell::text(&of.theory.cell.name)),
+        Heading("rate_multiple", "lambda_ref", "Arrival rate")
+            .key(|of| Cell::Number(of.multiple, 2)),
+        Heading("value", "see unit", "What it comes to").new(|of| of.value.clone()),
+        Heading("unit", "", "Unit of the value").new(|of| Cell::text(of.unit)),
+    ];
+    let title = "What the paper says of its models in passing";
+    Ok(Table::of("model_extras", title, columns, rows, |of| {
+        (format!("{}/{}/{}", of.quantity, of.theory.cell.name, of.multiple), Vec::new())
+    }))
 }
 
-fn row(quantity: &str, theory: &Theory, multiple: f64, value: Cell, unit: &str) -> Row {
-    Row {
-        key: format!("{quantity}/{}/{multiple}", theory.cell.name),
-        cells: vec![
-            Cell::text(quantity),
-            Cell::text(&theory.cell.name),
-            Cell::Number(multiple, 2),
-            value,
-            Cell::text(unit),
-        ],
-        sources: Vec::new(),
-    }
+fn row<'a>(
+    quantity: &str,
+    theory: &'a Theory,
+    multiple: f64,
+    value: Cell,
+    unit: &'static str,
+) -> Said<'a> {
+    Said { quantity: quantity.to_owned(), theory, multiple, value, unit }
 }
 
 /// How a think time of the workload's mean tool time changes the window's statistics (App. A).
-fn think_time(theory: &Theory, multiple: f64) -> Result<Vec<Row>, PredictionError> {
+fn think_time(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, PredictionError> {
     let names = ["backlog slope", "completions", "mean served prompt"];
     let changes = fluid::changes_by_a_think_time(&At::multiple(theory, multiple))?;
     let row = |(name, percent)| {
@@ -93,7 +96,7 @@ fn think_time(theory: &Theory, multiple: f64) -> Result<Vec<Row>, PredictionErro
 }
 
 /// What is left of the transient: theta to the power of the generations (App. A, sec 7).
-fn transient(theory: &Theory, multiple: f64) -> Result<Vec<Row>, PredictionError> {
+fn transient(theory: &Theory, multiple: f64) -> Result<Vec<Said<'_>>, PredictionError> {
     let at = At::multiple(theory, multiple);
     let decay = trap::transient_decay(&at);
     let left = |generations: Answer| -> Result<Cell, ModelError> {
@@ -108,7 +111,7 @@ fn transient(theory: &Theory, multiple: f64) -> Result<Vec<Row>, PredictionError
     ])
 }
 
-fn least_share(theory: &Theory, multiple: f64) -> Result<Row, PredictionError> {
+fn least_share(theory: &Theory, multiple: f64) -> Result<Said<'_>, PredictionError> {
     let share = layers::least_release_share_percent(&At::multiple(theory, multiple));
     let name = "least share of H4's rates that releases in time";
     Ok(row(name, theory, multiple, cell(share, Some(1))?, "%"))
@@ -121,7 +124,7 @@ fn slowdown(
     multiple: f64,
     delay_s: f64,
     length_s: f64,
-) -> Result<Vec<Row>, PredictionError> {
+) -> Result<Vec<Said<'_>>, PredictionError> {
     let with = Settings { delay_s: Some(delay_s), length_s: Some(length_s), ..Settings::default() };
     let at = At { with, ..At::multiple(theory, multiple) };
     let (after, limit) = (curve::slowed_population(&at), curve::unstable_population(&at));
@@ -150,8 +153,8 @@ mod tests {
         solve(&crate::configs::load(&dir).unwrap()).unwrap()
     }
 
-    fn number(row: &Row) -> f64 {
-        match row.cells[3] {
+    fn number(said: &Said<'_>) -> f64 {
+        match said.value {
             Cell::Number(x, _) => x,
             ref other => panic!("{other:?}"),
         }
@@ -186,7 +189,8 @@ mod tests {
 
     #[test]
     fn more_generations_leave_less_of_the_transient() {
-        let rows = transient(&theories()[STANDARD.0], 1.35).unwrap();
+        let theories = theories();
+        let rows = transient(&theories[STANDARD.0], 1.35).unwrap();
         let [stated, at_window] = [number(&rows[0]), number(&rows[1])];
         // At this rate the window starts after more than the stated generations.
         assert!(0.0 < at_window && at_window < stated && stated < 1.0, "{stated} {at_window}");

@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Cell, Column, Row, Table};
+use super::{Cell, Col, Heading, Table};
 use crate::model::{ModelError, Theory};
+use crate::run::SourceFile;
 use crate::setup::Configs;
 use crate::setup::protocol::Paired;
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
@@ -59,14 +60,14 @@ impl PublishedValue {
 
 /// A published value with ours.
 #[derive(Debug, Clone)]
-pub struct Compared {
+pub struct AnsweredValue {
     /// The published value.
     pub published: PublishedValue,
     /// Ours, or why there is none.
     pub ours: Result<f64, Unanswered>,
 }
 
-impl Compared {
+impl AnsweredValue {
     /// Whether ours rounds to the printed digits. `None` without a value of ours.
     pub fn matches(&self) -> Option<bool> {
         let ours = self.ours.as_ref().ok()?;
@@ -115,8 +116,8 @@ pub fn compare(
     published: &[PublishedValue],
     theories: &BTreeMap<String, Theory>,
     printed: &Printed,
-) -> Vec<Compared> {
-    let answered = |value: &PublishedValue| Compared {
+) -> Vec<AnsweredValue> {
+    let answered = |value: &PublishedValue| AnsweredValue {
         published: value.clone(),
         ours: value.asks.answer(theories, printed),
     };
@@ -140,103 +141,75 @@ pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unsolved> {
     Ok(theories)
 }
 
-const COLUMNS: &[Column] = &[
-    Column::key("id", ""),
-    Column::key("place", ""),
-    Column::key("quantity", ""),
-    Column::key("cell", ""),
-    Column::key("published", ""),
-    Column::new("ours", ""),
-    Column::key("digits", ""),
-    Column::new("match", ""),
-    Column::new("gap_percent", "%"),
-    Column::key("basis", ""),
-    Column::new("why_not", ""),
+/// What tells a value from others, and ours.
+const VALUE: [Col<AnsweredValue>; 6] = [
+    Heading("id", "", "Identifier of the published value").key(|of| Cell::text(&of.published.id)),
+    Heading("place", "", "Where the paper states it").key(|of| Cell::text(&of.published.place)),
+    Heading("quantity", "", "What it is").key(|of| Cell::text(&of.published.quantity)),
+    Heading("cell", "", "Of which cell, at which rate").key(|of| Cell::text(&of.published.cell)),
+    Heading("published", "", "The value as published")
+        .key(|of| number(of.published.published, of.digits())),
+    Heading("ours", "", "Our value, with one digit more")
+        .new(|of| of.ours.as_ref().map_or(Cell::Unknown, |x| number(*x, of.digits() + 1))),
 ];
+const GAP: Col<AnsweredValue> = Heading("gap_percent", "%", "Ours against published")
+    .optional(3, |of| Some(100.0 * of.relative_gap()?));
 
 /// The rows as a table. `ours` carries one digit more than the published value.
-pub fn table(rows: &[Compared]) -> Table {
-    let row = |compared: &Compared| {
-        let value = &compared.published;
-        let digits = compared.digits();
-        let matches = match compared.matches() {
-            Some(true) => Cell::text("yes"),
-            Some(false) => Cell::text("no"),
-            None => Cell::Empty,
-        };
-        Row {
-            key: value.id.clone(),
-            cells: vec![
-                Cell::text(&value.id),
-                Cell::text(&value.place),
-                Cell::text(&value.quantity),
-                Cell::text(&value.cell),
-                number(value.published, digits),
-                compared.ours.as_ref().map_or(Cell::Unknown, |x| number(*x, digits + 1)),
-                Cell::Count(digits as u64),
-                matches,
-                Cell::optional(compared.relative_gap().map(|gap| 100.0 * gap), 3),
-                Cell::text(&value.basis),
-                compared.ours.as_ref().err().map_or(Cell::Empty, |why| Cell::text(why.to_string())),
-            ],
-            sources: Vec::new(),
-        }
-    };
-    Table {
-        name: "model_values".into(),
-        title: "Published model values and ours".into(),
-        columns: COLUMNS.to_vec(),
-        rows: rows.iter().map(row).collect(),
-    }
+pub fn table(rows: &[AnsweredValue]) -> Table {
+    let columns = [
+        &VALUE[..],
+        &[
+            Heading("digits", "", "Digits after the point that are printed")
+                .key(|of| Cell::Count(of.digits() as u64)),
+            Heading("match", "", "Whether ours is the printed value")
+                .new(|of| of.matches().map_or(Cell::Empty, |matches| Cell::yes_no(Some(matches)))),
+            GAP,
+            Heading("basis", "", "What it rests on: the text alone, a fit, printed values")
+                .key(|of| Cell::text(&of.published.basis)),
+            Heading("why_not", "", "Why there is no value").new(|of| {
+                of.ours.as_ref().err().map_or(Cell::Empty, |why| Cell::text(why.to_string()))
+            }),
+        ],
+    ]
+    .concat();
+    Table::of("model_values", "Published model values and ours", &columns, rows, identity)
+}
+
+fn identity(of: &AnsweredValue) -> (String, Vec<SourceFile>) {
+    (of.published.id.clone(), Vec::new())
 }
 
 /// How many values match, by what they rest on.
-pub fn summary(rows: &[Compared]) -> Table {
-    let mut bases: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+pub fn summary(rows: &[AnsweredValue]) -> Table {
+    let mut bases: BTreeMap<&str, Vec<Option<bool>>> = BTreeMap::new();
     for row in rows {
         let basis = if row.published.computable() {
             row.published.basis.as_str()
         } else {
             "not computable from the text"
         };
-        let place = match row.matches() {
-            Some(true) => 0,
-            Some(false) => 1,
-            None => 2,
-        };
-        bases.entry(basis).or_default()[place] += 1;
+        bases.entry(basis).or_default().push(row.matches());
     }
-    let names = [("rests_on", ""), ("match", ""), ("miss", ""), ("no_value", "")];
-    let row = |(basis, counts): (&str, [u64; 3])| Row {
-        key: basis.into(),
-        cells: [Cell::text(basis)].into_iter().chain(counts.map(Cell::Count)).collect(),
-        sources: Vec::new(),
-    };
-    Table {
-        name: "model_values_summary".into(),
-        title: format!("{} published model values", rows.len()),
-        columns: names.map(|(name, unit)| Column::new(name, unit)).to_vec(),
-        rows: bases.into_iter().map(row).collect(),
+    type OfBasis<'a> = (&'a str, Vec<Option<bool>>);
+    fn count((_, all): &OfBasis<'_>, matches: Option<bool>) -> Cell {
+        Cell::Count(all.iter().filter(|found| **found == matches).count() as u64)
     }
+    let columns: &[Col<OfBasis<'_>>] = &[
+        Heading("rests_on", "", "What the values rest on").new(|(basis, _)| Cell::text(*basis)),
+        Heading("match", "", "How many come out as printed").new(|of| count(of, Some(true))),
+        Heading("miss", "", "How many do not").new(|of| count(of, Some(false))),
+        Heading("no_value", "", "How many have no value").new(|of| count(of, None)),
+    ];
+    let title = format!("{} published model values", rows.len());
+    Table::of("model_values_summary", title, columns, bases, |of| (of.0.into(), Vec::new()))
 }
 
-/// The rows of [`table`] that do not match to the printed digit, with what tells them apart.
-pub fn misses(full: &Table) -> Table {
-    let shown = ["id", "place", "quantity", "cell", "published", "ours", "gap_percent"];
-    let places: Vec<usize> =
-        shown.iter().filter_map(|name| COLUMNS.iter().position(|c| c.name == *name)).collect();
-    let missed = |row: &&Row| row.cells.contains(&Cell::text("no"));
-    let row = |row: &Row| Row {
-        key: row.key.clone(),
-        cells: places.iter().map(|i| row.cells[*i].clone()).collect(),
-        sources: Vec::new(),
-    };
-    Table {
-        name: "model_values_misses".into(),
-        title: "Values that do not come out to the printed digit".into(),
-        columns: places.iter().map(|i| COLUMNS[*i].clone()).collect(),
-        rows: full.rows.iter().filter(missed).map(row).collect(),
-    }
+/// The values that do not come out to the printed digit, with what tells them apart.
+pub fn misses(rows: &[AnsweredValue]) -> Table {
+    let missed = rows.iter().filter(|row| row.matches() == Some(false));
+    let title = "Values that do not come out to the printed digit";
+    Table::of("model_values_misses", title, &[&VALUE[..], &[GAP]].concat(), missed, identity)
 }
 
 /// A number with stated digits, in scientific form where those would run out of sight.

@@ -5,7 +5,7 @@ use crate::rule::{PairedVerdict, SeedOutcome, State};
 use crate::run::SourceFile;
 use crate::setup::Registration;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A seed of a rate.
 struct Seed<'a> {
@@ -17,20 +17,30 @@ struct Seed<'a> {
 /// The table of the paired test's verdicts.
 pub fn table(verdicts: &[Verdict]) -> Table {
     let columns: &[Col<Seed<'_>>] = &[
-        Col::key("cell", "", |of| Cell::text(&of.registration().cell)),
-        Col::key("registration", "", |of| Cell::text(&of.registration().name)),
-        Col::key("status", "", |of| Cell::text(of.registration().status.word())),
-        Col::key("source", "", |of| Cell::text(&of.verdict.sources)),
-        Col::key("rate_multiple", "lambda_ref", |of| Cell::Number(of.rate.multiple, 2)),
-        Col::key("seed", "", |of| Cell::Count(of.seed.seed)),
-        Col::new("burst", "", |of| state(of.seed.states[0])),
-        Col::new("noburst", "", |of| state(of.seed.states[1])),
-        Col::new("capped", "", |of| state(of.seed.states[2])),
-        Col::new("all_three_met", "", |of| Cell::yes_no(of.seed.met)),
-        Col::new("rate_verdict", "", |of| Cell::text(of.rate.verdict.words())),
-        Col::count("seeds_met", "seeds", |of| of.rate.met),
-        Col::count("seeds_judged", "seeds", |of| of.rate.judged),
-        Col::new("decisive", "", |of| Cell::yes_no(Some(of.verdict.decisive))),
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|of| Cell::text(&of.registration().cell)),
+        Heading("registration", "", "The registration that judges, by its name or hash")
+            .key(|of| Cell::text(&of.registration().name)),
+        Heading("status", "", "Of the registration: FILLED, EXPLORATORY or INCOMPLETE")
+            .key(|of| Cell::text(of.registration().status.word())),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(&of.verdict.sources)),
+        Heading("rate_multiple", "lambda_ref", "The rate, over lambda_ref")
+            .key(|of| Cell::Number(of.rate.multiple, 2)),
+        Heading("seed", "", "Seed of the run's plan").key(|of| Cell::Count(of.seed.seed)),
+        Heading("burst", "", "State of the seed's BURST run").new(|of| state(of.seed.states[0])),
+        Heading("noburst", "", "State of the seed's NOBURST run")
+            .new(|of| state(of.seed.states[1])),
+        Heading("capped", "", "State of the seed's CAPPED run").new(|of| state(of.seed.states[2])),
+        Heading("all_three_met", "", "Whether the seed met all three conditions")
+            .new(|of| Cell::yes_no(of.seed.met)),
+        Heading("rate_verdict", "", "The rate's outcome: PASS, FAIL or not decidable")
+            .new(|of| Cell::text(of.rate.verdict.words())),
+        Heading("seeds_met", "seeds", "Seeds that met all three conditions")
+            .count(|of| of.rate.met),
+        Heading("seeds_judged", "seeds", "Seeds that could be judged").count(|of| of.rate.judged),
+        Heading("decisive", "", "Whether the outcome counts for the registration")
+            .new(|of| Cell::yes_no(Some(of.verdict.decisive))),
     ];
     let rates = verdicts.iter().flat_map(|v| v.rates.iter().map(move |rate| (v, rate)));
     let seeds = rates.flat_map(|(verdict, rate)| {

@@ -2,13 +2,13 @@
 //! empty, whose trigger is their start.
 
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
-use crate::rule::persistence::{TrapLife, life};
-use crate::setup::registration::after::PersistenceTest;
+use crate::rule::persistence::{PersistenceTest, TrapLife, life};
+use crate::rule::test::TestMeasures;
+use crate::setup::Arm;
 
 use super::about_run::{AboutRun, with_identity};
-use super::{Cell, Col, Table, stuck, trigger};
+use super::{Cell, Col, Heading, Table, stuck, trigger};
 
 /// A run and its trap.
 struct Trap<'a> {
@@ -29,7 +29,7 @@ impl AboutRun for Trap<'_> {
 impl Trap<'_> {
     /// How long it lasted, s; `None` without one.
     fn lasted_s(&self) -> Option<f64> {
-        self.life.onset_s.map(|_| self.life.trapped_s)
+        self.life.trapped_from_s.map(|_| self.life.trapped_s)
     }
 
     /// When a follow-up last hit, s.
@@ -41,25 +41,34 @@ impl Trap<'_> {
 
 fn columns<'a>() -> Vec<Col<Trap<'a>>> {
     with_identity(&[
-        Col::new("label", "", |trap: &Trap<'a>| {
+        Heading("label", "", "The run's label under the rule").new(|trap: &Trap<'a>| {
             trap.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))
         }),
-        Col::new("stuck", "", |trap| trap.stuck.clone()),
-        Col::new("trigger_gone", "", |trap| trap.trigger_gone.clone()),
-        Col::optional("onset_s", "s", 0, |trap| trap.life.onset_s),
-        Col::optional("trapped_s", "s", 0, |trap| trap.lasted_s()),
-        Col::optional("trapped_since_window_start_s", "s", 0, |trap| {
-            trap.lasted_s().map(|s| s + trap.window_s)
-        }),
-        Col::count("escapes", "", |trap| u64::from(trap.life.escape_s.is_some())),
-        Col::optional("escaped_s", "s", 0, |trap| trap.life.escape_s),
-        Col::optional("highest_hit_after_onset", "", 3, |trap| trap.life.highest),
-        Col::optional("last_hit_s", "s", 0, |trap| trap.last_hit_s()),
-        Col::optional("last_hit_after_trigger_s", "s", 0, |trap| {
-            let from_empty = trap.run.meta.arm == "e0b";
-            let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
-            trap.last_hit_s().map(|t| t - began_s)
-        }),
+        Heading("stuck", "", "Whether its follow-up hit fraction is below the threshold")
+            .new(|trap| trap.stuck.clone()),
+        Heading("trigger_gone", "", "Whether every session of the trigger had left")
+            .new(|trap| trap.trigger_gone.clone()),
+        Heading("onset_s", "s", "Start of the trap's first window")
+            .optional(0, |trap| trap.life.trapped_from_s),
+        Heading("trapped_s", "s", "How long it stayed trapped").optional(0, |trap| trap.lasted_s()),
+        Heading(
+            "trapped_since_window_start_s",
+            "s",
+            "How long it stayed trapped, the first window included",
+        )
+        .optional(0, |trap| trap.lasted_s().map(|s| s + trap.window_s)),
+        Heading("escapes", "", "1 if the trap ended")
+            .count(|trap| u64::from(trap.life.escape_s.is_some())),
+        Heading("escaped_s", "s", "When the trap ended").optional(0, |trap| trap.life.escape_s),
+        Heading("highest_hit_after_onset", "", "Highest follow-up hit fraction of a later window")
+            .optional(3, |trap| trap.life.highest),
+        Heading("last_hit_s", "s", "When the last turn hit").optional(0, |trap| trap.last_hit_s()),
+        Heading("last_hit_after_trigger_s", "s", "From the trigger's leaving to the last hit")
+            .optional(0, |trap| {
+                let from_empty = trap.run.meta.arm == Arm::E0b;
+                let began_s = if from_empty { 0.0 } else { trap.run.burst_start_s };
+                trap.last_hit_s().map(|t| t - began_s)
+            }),
     ])
 }
 
@@ -68,7 +77,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
 pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) -> Table {
     let stuck_below = verdict.registration.registration.rule.stuck_follow_up_hit_below;
     let rows = verdict.runs.iter().filter(|run| !run.role.is_empty()).filter_map(|run| {
-        let Extra::Rolling(windows) = &run.extra else { return None };
+        let Some(TestMeasures::Persistence(windows)) = &run.for_test else { return None };
         Some(Trap {
             stuck: stuck(&run.measures, stuck_below),
             trigger_gone: trigger::of_run(verdicts, run).map_or(Cell::Empty, trigger::gone),
@@ -78,5 +87,5 @@ pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) ->
         })
     });
     let title = "Traps from their onset to the run's end or an intervention";
-    Table::of_runs("persistence", title, &columns(), rows)
+    super::about_run::table("persistence", title, &columns(), rows)
 }

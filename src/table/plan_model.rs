@@ -2,7 +2,7 @@
 
 use crate::judged::ScoredRun;
 use crate::law::trap_check::model_f;
-use crate::model::fluid::plan::{self, PlanRun, PlannedSession};
+use crate::model::fluid::plan::{self, ArrivingSession, PlanRun};
 use crate::model::{ModelError, SessionMeans};
 use crate::setup::{Configs, Span};
 
@@ -32,10 +32,10 @@ pub fn serve(run: &ScoredRun, configs: &Configs) -> Result<PlanRun, PlanModelErr
         return Err(PlanModelError::NoBurst);
     }
     let (model, _) = model_f(cell, workload)?;
-    let plan: Vec<PlannedSession> = run
+    let plan: Vec<ArrivingSession> = run
         .from_burst
         .iter()
-        .map(|a| PlannedSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
+        .map(|a| ArrivingSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
         .collect();
     Ok(plan::serve(&model, &plan, run.meta.horizon_s)?)
 }

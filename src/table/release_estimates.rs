@@ -9,17 +9,16 @@ use std::collections::BTreeMap;
 
 use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::rescue::RescueMeasures;
 use crate::model::Theory;
 use crate::model::rescue::drain_s;
-use crate::setup::registration::Test;
-use crate::setup::registration::rescue::RescueTest;
+use crate::rule::rescue::RescueTest;
+use crate::rule::test::TestMeasures;
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
 use super::measured_curve::MeasuredCurve;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A rescue run, and what its release is estimated from.
 struct Release<'a> {
@@ -74,27 +73,27 @@ pub fn table(
     let columns: &[Col<Release<'_>>] = &[
         run(),
         source(),
-        Col::key("registration", "", |of| Cell::text(of.name)),
+        Heading("registration", "", "The registration that judges, by its name or hash")
+            .key(|of| Cell::text(of.name)),
         rate_multiple(),
         seed(),
-        Col::known("release_drain_estimate_s", "s", 0, |of| of.released(of.measured_drain_s())),
-        Col::known("release_single_phase_s", "s", 0, |of| of.released(of.model_drain_s())),
-        Col::new("released_s", "s", |of| {
-            of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))
-        }),
+        Heading("release_drain_estimate_s", "s", "Release by the measured curve")
+            .known(0, |of| of.released(of.measured_drain_s())),
+        Heading("release_single_phase_s", "s", "Release by the single-phase model")
+            .known(0, |of| of.released(of.model_drain_s())),
+        Heading("released_s", "s", "When the cap came off, as it was")
+            .new(|of| of.rescue.released_s.map_or(Cell::text("never"), |t| Cell::Number(t, 0))),
     ];
-    let tests = verdicts.iter().filter_map(|verdict| {
-        let Test::Rescue(rule) = &verdict.registration.registration.test else { return None };
-        Some((verdict, rule))
-    });
+    let tests =
+        verdicts.iter().filter_map(|verdict| Some((verdict, RescueTest::of(verdict.test())?)));
     let rows = tests.flat_map(|(verdict, rule)| {
         verdict.subjects().filter_map(move |run| {
-            let Extra::Rescue { rescue: Some(rescue), .. } = &run.extra else { return None };
+            let Some(TestMeasures::Rescue(found)) = &run.for_test else { return None };
             Some(Release {
                 run,
                 name: &verdict.registration.registration.name,
                 rule,
-                rescue,
+                rescue: found.rescue()?,
                 lambda_per_s: run.meta.rate.lambda?,
                 curve: MeasuredCurve::of(runs, &run.meta.cell, run.meta.source.word()),
                 theory: theories.get(&run.meta.cell),
@@ -102,5 +101,5 @@ pub fn table(
         })
     });
     let title = "When a rescue is released by single-phase drains, and when it was";
-    Table::of_runs("release_estimates", title, columns, rows)
+    super::about_run::table("release_estimates", title, columns, rows)
 }

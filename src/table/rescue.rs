@@ -2,15 +2,16 @@
 //! release (Tables 8 and 9), from a rescue test's verdict.
 
 use crate::judged::statistics::RunStatistics;
-use crate::judged::statistics::extra::Extra;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::capped::CappedPhase;
 use crate::measure::rescue::{AfterRelease, ControlAfter, RescueMeasures};
 use crate::measure::stretches::Stretches;
+use crate::rule::rescue::RescueOrControl;
+use crate::rule::test::TestMeasures;
 use crate::setup::Span;
 
 use super::about_run::{AboutRun, rate_multiple, run, seed, source};
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The 300 s bins in which R4 dipped, and the one before (App. E.7).
 const DIP: [Span; 2] = [Span::new(2700.0, 3000.0), Span::new(3000.0, 3300.0)];
@@ -34,9 +35,8 @@ impl AboutRun for Rescued<'_> {
 
 impl<'a> Rescued<'a> {
     fn of(run: &'a VerdictRun, registration: &'a str) -> Option<Self> {
-        let Extra::Rescue { rescue: Some(rescue), recovered_s, .. } = &run.extra else {
-            return None;
-        };
+        let Some(TestMeasures::Rescue(found)) = &run.for_test else { return None };
+        let RescueOrControl::Rescue { measures: rescue, recovered_s } = found else { return None };
         let until_s = rescue.released_s.unwrap_or(run.meta.duration_s);
         let phase = |from_s| CappedPhase::of(&run.measures.series, Span::new(from_s, until_s));
         let capped = rescue.engaged_s.map(phase);
@@ -78,74 +78,117 @@ impl<'a> Rescued<'a> {
 
 fn columns<'a>() -> Vec<Col<Rescued<'a>>> {
     vec![
-        Col::key("registration", "", |of| Cell::text(of.registration)),
+        Heading("registration", "", "The registration that judges, by its name or hash")
+            .key(|of| Cell::text(of.registration)),
         run(),
         source(),
         rate_multiple(),
         seed(),
-        Col::new("label", "", |of| {
-            of.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))
-        }),
-        Col::new("cap_sessions", "sessions", |of| of.rescue.cap.map_or(Cell::Unknown, Cell::Count)),
-        Col::known("engaged_s", "s", 3, |of| of.rescue.engaged_s),
-        Col::number("outstanding_at_engage_sessions", "sessions", 0, |of| of.rescue.outstanding_on),
-        Col::new("released", "", |of| Cell::yes_no(Some(of.rescue.released_s.is_some()))),
-        Col::optional("released_s", "s", 0, |of| of.rescue.released_s),
-        Col::count("sessions_paused", "sessions", |of| of.rescue.sessions_paused),
-        Col::number("held_most_sessions", "sessions", 0, |of| of.rescue.held_max),
-        Col::new("backlog_most_after_sessions", "sessions", |of| {
-            of.after(|after| Cell::Number(after.backlog_max, 0))
-        }),
-        Col::number("delay_session_hours", "session-hours", 1, |of| of.rescue.held_session_hours),
-        Col::new("follow_up_hit_fraction_after", "", |of| {
-            of.after(|after| Cell::known(after.follow_up_hits.value(), 3))
-        }),
-        Col::new("lowest_tile_after", "", |of| {
-            of.after(|after| {
-                let tiles = after.tiles.iter().map(|(_, share)| share.value());
-                let values: Option<Vec<f64>> = tiles.collect();
-                Cell::known(values.and_then(|v| v.into_iter().min_by(f64::total_cmp)), 3)
-            })
-        }),
-        Col::new("outstanding_mean_after_sessions", "sessions", |of| {
-            of.after(|after| Cell::Number(after.outstanding_mean, 1))
-        }),
-        Col::new("burst_follow_up_hit_fraction_after", "", |of| of.control(0, follow_up_hits)),
-        Col::new("burst_outstanding_mean_after_sessions", "sessions", |of| {
-            of.control(0, outstanding_mean)
-        }),
-        Col::new("noburst_follow_up_hit_fraction_after", "", |of| of.control(1, follow_up_hits)),
-        Col::new("noburst_outstanding_mean_after_sessions", "sessions", |of| {
-            of.control(1, outstanding_mean)
-        }),
-        Col::new("hits_back_s", "s", |of| of.capped(CappedPhase::hits_back_s, 0)),
-        Col::new("hits_hold_s", "s", |of| of.capped(|p| Some(p.last_low()?.end_s), 0)),
-        Col::new("lowest_60s_follow_up_hit_capped", "", |of| {
-            of.capped(CappedPhase::lowest_after_return, 3)
-        }),
-        Col::new("last_low_60s_bin_after_engage_s", "s", |of| {
-            of.capped(|phase| Some(phase.last_low()?.start_s - of.rescue.engaged_s?), 0)
-        }),
-        Col::new("least_300s_follow_up_hit_capped", "", |of| {
-            of.capped(|phase| Some(phase.long_bins()?[0]), 3)
-        }),
-        Col::new("most_300s_follow_up_hit_capped", "", |of| {
-            of.capped(|phase| Some(phase.long_bins()?[1]), 3)
-        }),
-        Col::new("follow_up_hit_2700_3000", "", |of| of.dip(DIP[0])),
-        Col::new("follow_up_hit_3000_3300", "", |of| of.dip(DIP[1])),
-        Col::new("outstanding_most_sessions", "sessions", |of| {
-            let most = |phase: &CappedPhase| Cell::known(phase.outstanding_most, 1);
-            of.capped.as_ref().map_or(Cell::Empty, most)
-        }),
-        Col::optional("recovered_before_release_s", "s", 0, |of| {
-            of.rescue.released_s.zip(of.recovered_s).map(|(end, t)| end - t)
-        }),
-        Col::new("pause_mean_s", "s", |of| of.pause_over(of.rescue.sessions_paused)),
-        Col::optional("longest_pause_s", "s", 0, |of| of.rescue.pause.longest_s),
-        Col::new("pause_mean_all_sessions_s", "s", |of| {
-            of.pause_over(of.run.measures.whole.sessions_arrived)
-        }),
+        Heading("label", "", "The run's label under the rule")
+            .new(|of| of.run.labelled.as_ref().map_or(Cell::Empty, |l| Cell::text(l.label))),
+        Heading("cap_sessions", "sessions", "The cap")
+            .new(|of| of.rescue.cap.map_or(Cell::Unknown, Cell::Count)),
+        Heading("engaged_s", "s", "When the cap engaged").known(3, |of| of.rescue.engaged_s),
+        Heading("outstanding_at_engage_sessions", "sessions", "Outstanding when the cap engaged")
+            .number(0, |of| of.rescue.outstanding_on),
+        Heading("released", "", "Whether the cap came off")
+            .new(|of| Cell::yes_no(Some(of.rescue.released_s.is_some()))),
+        Heading("released_s", "s", "When the cap came off").optional(0, |of| of.rescue.released_s),
+        Heading("sessions_paused", "sessions", "Sessions paused by the cap")
+            .count(|of| of.rescue.sessions_paused),
+        Heading("held_most_sessions", "sessions", "Most sessions held at once")
+            .number(0, |of| of.rescue.held_max),
+        Heading("backlog_most_after_sessions", "sessions", "Greatest backlog after engaging")
+            .new(|of| of.after(|after| Cell::Number(after.backlog_max, 0))),
+        Heading("delay_session_hours", "session-hours", "Session-hours held at the gate")
+            .number(1, |of| of.rescue.held_session_hours),
+        Heading(
+            "follow_up_hit_fraction_after",
+            "",
+            "Share of follow-ups that hit after the release",
+        )
+        .new(|of| of.after(|after| Cell::known(after.follow_up_hits.value(), 3))),
+        Heading("lowest_tile_after", "", "Lowest follow-up hit fraction of a later tile").new(
+            |of| {
+                of.after(|after| {
+                    let tiles = after.tiles.iter().map(|(_, share)| share.value());
+                    let values: Option<Vec<f64>> = tiles.collect();
+                    Cell::known(values.and_then(|v| v.into_iter().min_by(f64::total_cmp)), 3)
+                })
+            },
+        ),
+        Heading(
+            "outstanding_mean_after_sessions",
+            "sessions",
+            "Mean outstanding after the release",
+        )
+        .new(|of| of.after(|after| Cell::Number(after.outstanding_mean, 1))),
+        Heading(
+            "burst_follow_up_hit_fraction_after",
+            "",
+            "Share of the BURST control's follow-ups that hit over the same span",
+        )
+        .new(|of| of.control(0, follow_up_hits)),
+        Heading(
+            "burst_outstanding_mean_after_sessions",
+            "sessions",
+            "Mean outstanding of the BURST control over the same span",
+        )
+        .new(|of| of.control(0, outstanding_mean)),
+        Heading(
+            "noburst_follow_up_hit_fraction_after",
+            "",
+            "Share of the NOBURST control's follow-ups that hit over the same span",
+        )
+        .new(|of| of.control(1, follow_up_hits)),
+        Heading(
+            "noburst_outstanding_mean_after_sessions",
+            "sessions",
+            "Mean outstanding of the NOBURST control over the same span",
+        )
+        .new(|of| of.control(1, outstanding_mean)),
+        Heading("hits_back_s", "s", "When hits are back under the cap")
+            .new(|of| of.capped(CappedPhase::hits_back_s, 0)),
+        Heading("hits_hold_s", "s", "From when on hits stay under the cap")
+            .new(|of| of.capped(|p| Some(p.last_low()?.end_s), 0)),
+        Heading(
+            "lowest_60s_follow_up_hit_capped",
+            "",
+            "Lowest follow-up hit fraction of a 60 s bin under the cap",
+        )
+        .new(|of| of.capped(CappedPhase::lowest_after_return, 3)),
+        Heading("last_low_60s_bin_after_engage_s", "s", "From engaging to the last low 60 s bin")
+            .new(|of| of.capped(|phase| Some(phase.last_low()?.start_s - of.rescue.engaged_s?), 0)),
+        Heading(
+            "least_300s_follow_up_hit_capped",
+            "",
+            "Lowest follow-up hit fraction of a 300 s bin under the cap",
+        )
+        .new(|of| of.capped(|phase| Some(phase.long_bins()?[0]), 3)),
+        Heading(
+            "most_300s_follow_up_hit_capped",
+            "",
+            "Highest follow-up hit fraction of a 300 s bin under the cap",
+        )
+        .new(|of| of.capped(|phase| Some(phase.long_bins()?[1]), 3)),
+        Heading("follow_up_hit_2700_3000", "", "Follow-up hit fraction, 2700 to 3000 s")
+            .new(|of| of.dip(DIP[0])),
+        Heading("follow_up_hit_3000_3300", "", "Follow-up hit fraction, 3000 to 3300 s")
+            .new(|of| of.dip(DIP[1])),
+        Heading("outstanding_most_sessions", "sessions", "Most outstanding under the cap").new(
+            |of| {
+                let most = |phase: &CappedPhase| Cell::known(phase.outstanding_most, 1);
+                of.capped.as_ref().map_or(Cell::Empty, most)
+            },
+        ),
+        Heading("recovered_before_release_s", "s", "How long before the release it had recovered")
+            .optional(0, |of| of.rescue.released_s.zip(of.recovered_s).map(|(end, t)| end - t)),
+        Heading("pause_mean_s", "s", "Mean pause of a paused session")
+            .new(|of| of.pause_over(of.rescue.sessions_paused)),
+        Heading("longest_pause_s", "s", "Longest pause of a session")
+            .optional(0, |of| of.rescue.pause.longest_s),
+        Heading("pause_mean_all_sessions_s", "s", "Mean pause over all sessions")
+            .new(|of| of.pause_over(of.run.measures.whole.sessions_arrived)),
     ]
 }
 

@@ -14,7 +14,7 @@ use crate::setup::Configs;
 use crate::setup::registration::inputs::{FillInputs, FillThresholds};
 use crate::setup::yaml::ConfigError;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// Where the inputs of fills lie.
 pub const FILLS: &str = "configs/fill";
@@ -29,10 +29,10 @@ struct RuleValue {
 }
 
 const COLUMNS: &[Col<RuleValue>] = &[
-    Col::key("registration", "", |of| Cell::text(&of.registration)),
-    Col::key("source", "", |_| Cell::text("settings")),
-    Col::key("key", "", |of| Cell::text(&of.key)),
-    Col::new("value", "see key", |of| of.value.clone()),
+    Heading("registration", "", "The registration's name").key(|of| Cell::text(&of.registration)),
+    Heading("source", "", "settings: what is fixed, not run").key(|_| Cell::text("settings")),
+    Heading("key", "", "Path of the value in the file").key(|of| Cell::text(&of.key)),
+    Heading("value", "see key", "The value").new(|of| of.value.clone()),
 ];
 
 /// Why the table could not be made.

@@ -5,11 +5,10 @@ use crate::judged::ScoredRun;
 use crate::law::trap_check::Calibration;
 use crate::measure::at_burst::Arrival;
 use crate::measure::stats;
-use crate::rule::Arm;
-use crate::setup::Span;
+use crate::setup::{Arm, Span};
 
 use super::about_run::{AboutRun, with_identity};
-use super::{Cell, Col, Table, judged_for_the_paired_test};
+use super::{Cell, Col, Heading, Table, judged_for_the_paired_test};
 
 /// Arrivals that are used (App. B).
 const ARRIVALS: Span = Span::new(2500.0, 7000.0);
@@ -22,24 +21,32 @@ type Binned<'a> = (&'a ScoredRun, (usize, Growth));
 
 fn columns<'a>() -> Vec<Col<Binned<'a>>> {
     with_identity(&[
-        Col::key("bin", "", |(_, (bin, _))| Cell::Count(*bin as u64 + 1)),
-        Col::key("least_turns", "turns", |(_, (bin, _))| Cell::Count(BINS[*bin].0 as u64)),
-        Col::key("most_turns", "turns", |(_, (bin, _))| Cell::Count(BINS[*bin].1 as u64)),
-        Col::key("longest_bin", "", |(_, (bin, _))| Cell::yes_no(Some(bin + 1 == BINS.len()))),
-        Col::count("sessions", "sessions", |(_, (_, found))| found.sessions),
+        Heading("bin", "", "Sessions by their number of turns")
+            .key(|(_, (bin, _))| Cell::Count(*bin as u64 + 1)),
+        Heading("least_turns", "turns", "Fewest turns of a session in the bin")
+            .key(|(_, (bin, _))| Cell::Count(BINS[*bin].0 as u64)),
+        Heading("most_turns", "turns", "Most turns of a session in the bin")
+            .key(|(_, (bin, _))| Cell::Count(BINS[*bin].1 as u64)),
+        Heading("longest_bin", "", "Whether the bin is that of the longest sessions")
+            .key(|(_, (bin, _))| Cell::yes_no(Some(bin + 1 == BINS.len()))),
+        Heading("sessions", "sessions", "Sessions in the bin")
+            .count(|(_, (_, found))| found.sessions),
         // Fewer than two completed sessions have no slope.
-        Col::optional("sojourn_slope", "s/s", 4, |(_, (_, found))| found.slope),
-        Col::optional("predicted_slope", "s/s", 4, |(_, (_, found))| found.predicted),
-        Col::optional("slope_ratio", "", 2, |(_, (_, found))| {
-            found.slope.zip(found.predicted).map(|(slope, model)| slope / model)
-        }),
+        Heading("sojourn_slope", "s/s", "Growth of the sojourn with the arrival time")
+            .optional(4, |(_, (_, found))| found.slope),
+        Heading("predicted_slope", "s/s", "That growth by Theorem 1(b)")
+            .optional(4, |(_, (_, found))| found.predicted),
+        Heading("slope_ratio", "", "Measured over predicted growth")
+            .optional(2, |(_, (_, found))| {
+                found.slope.zip(found.predicted).map(|(slope, model)| slope / model)
+            }),
     ])
 }
 
 /// The table, a row per stuck BURST run of the paired test and bin.
 pub fn table(runs: &[ScoredRun]) -> Table {
     let stuck = judged_for_the_paired_test(runs)
-        .filter(|run| Arm::of(&run.meta.arm) == Some(Arm::Burst) && run.stuck == Some(true));
+        .filter(|run| run.meta.arm == Arm::Burst && run.stuck == Some(true));
     let title = "Growth of sojourns with the arrival time, by number of turns";
     Table::of("self_similarity", title, &columns(), stuck.flat_map(bins), |of| {
         (format!("{}/{}", of.dir(), of.1.0 + 1), of.sources())

@@ -4,11 +4,12 @@ use crate::measure::RunMeasures;
 use crate::measure::closed_curve::half_hit_crossing;
 use crate::replay::{Replay, ReplayError, Replayed};
 use crate::run::{Meta, SourceFile};
+use crate::setup::Arm;
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A row: what was predicted, of which run, beside what was measured.
-struct Compared<'a> {
+struct PredictedRow<'a> {
     /// The run that it is about, or what runs are.
     about: About<'a>,
     quantity: &'a str,
@@ -24,7 +25,7 @@ enum About<'a> {
     Other(String),
 }
 
-impl Compared<'_> {
+impl PredictedRow<'_> {
     /// A row without a measured side.
     fn note(about: impl Into<String>, quantity: &'static str, predicted: Cell) -> Self {
         let about = About::Other(about.into());
@@ -51,21 +52,22 @@ impl Compared<'_> {
 /// The table: the costs that were fitted, then a row per run and quantity, then
 /// what the closed runs say together.
 pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
-    let columns: &[Col<Compared<'_>>] = &[
-        Col::key("run", "", |of| Cell::text(of.run())),
-        Col::key("arm", "", |of| of.meta(|meta| Cell::text(&meta.arm))),
-        Col::key("population", "sessions", |of| {
-            of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))
-        }),
-        Col::key("rate_multiple", "lambda_ref", |of| {
-            of.meta(|meta| Cell::optional(meta.rate.multiple, 2))
-        }),
-        Col::key("seed", "", |of| of.meta(|meta| Cell::Count(meta.seed))),
-        Col::key("quantity", "", |of| Cell::text(of.quantity)),
-        Col::key("unit", "", |of| Cell::text(of.unit)),
-        Col::new("measured", "", |of| of.measured.clone()),
-        Col::new("predicted", "", |of| of.predicted.clone()),
-        Col::optional("predicted_over_measured", "", 3, |of| of.ratio),
+    let columns: &[Col<PredictedRow<'_>>] = &[
+        Heading("run", "", "Path of the run's directory").key(|of| Cell::text(of.run())),
+        Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
+            .key(|of| of.meta(|meta| Cell::text(meta.arm.word()))),
+        Heading("population", "sessions", "Sessions that a closed run keeps running")
+            .key(|of| of.meta(|meta| meta.population.map_or(Cell::Empty, Cell::Count))),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|of| of.meta(|meta| Cell::optional(meta.rate.multiple, 2))),
+        Heading("seed", "", "Seed of the run's plan")
+            .key(|of| of.meta(|meta| Cell::Count(meta.seed))),
+        Heading("quantity", "", "What the value is of").key(|of| Cell::text(of.quantity)),
+        Heading("unit", "", "Unit of the value in the same row").key(|of| Cell::text(of.unit)),
+        Heading("measured", "", "The measured value").new(|of| of.measured.clone()),
+        Heading("predicted", "", "The simulator's value").new(|of| of.predicted.clone()),
+        Heading("predicted_over_measured", "", "The simulator's value over the measured one")
+            .optional(3, |of| of.ratio),
     ];
     let rows = match replay {
         Ok(replay) => {
@@ -74,7 +76,7 @@ pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
             rows.extend(of_curve(replay));
             rows
         }
-        Err(why) => vec![Compared::note("none", "prediction", Cell::text(why.to_string()))],
+        Err(why) => vec![PredictedRow::note("none", "prediction", Cell::text(why.to_string()))],
     };
     let title = "The simulator, calibrated on a cache-off run alone, against the engine's runs";
     Table::of("sim_against_engine", title, columns, rows, |of| {
@@ -83,7 +85,7 @@ pub fn table(replay: Result<&Replay, &ReplayError>) -> Table {
 }
 
 /// What was fitted, as rows without a measured side.
-fn costs(replay: &Replay) -> Vec<Compared<'_>> {
+fn costs(replay: &Replay) -> Vec<PredictedRow<'_>> {
     let run = replay.calibrated_on.display();
     let fit = &replay.fit;
     [
@@ -93,9 +95,9 @@ fn costs(replay: &Replay) -> Vec<Compared<'_>> {
         ("turns_fitted", Cell::Count(fit.spans as u64)),
     ]
     .into_iter()
-    .map(|(quantity, value)| Compared {
+    .map(|(quantity, value)| PredictedRow {
         sources: replay.calibration_sources.clone(),
-        ..Compared::note(run.to_string(), quantity, value)
+        ..PredictedRow::note(run.to_string(), quantity, value)
     })
     .collect()
 }
@@ -117,12 +119,12 @@ const OPEN: &[Quantity] = &[
     ("backlog_slope_per_s", "sessions/s", 4, |m| m.window.as_ref()?.backlog_slope_per_s),
 ];
 
-fn of_run<'a>(run: &'a Replayed, replay: &Replay) -> Vec<Compared<'a>> {
+fn of_run<'a>(run: &'a Replayed, replay: &Replay) -> Vec<PredictedRow<'a>> {
     let open: &[Quantity] = if run.meta.population.is_none() { OPEN } else { &[] };
     let row = |quantity, unit, measured, predicted, ratio| {
         let sources = run.sources.iter().chain(&replay.calibration_sources).cloned().collect();
         let about = About::Run(run);
-        Compared { about, quantity, unit, measured, predicted, ratio, sources }
+        PredictedRow { about, quantity, unit, measured, predicted, ratio, sources }
     };
     let (predicted, predicted_state) = match &run.predicted {
         Ok((measures, state)) => (measures, state),
@@ -146,11 +148,11 @@ fn of_run<'a>(run: &'a Replayed, replay: &Replay) -> Vec<Compared<'a>> {
 }
 
 /// The populations at which hits fall through one half and throughput peaks.
-fn of_curve(replay: &Replay) -> Vec<Compared<'_>> {
+fn of_curve(replay: &Replay) -> Vec<PredictedRow<'_>> {
     let mut closed: Vec<(f64, &Replayed, &RunMeasures)> = replay
         .runs
         .iter()
-        .filter(|run| run.meta.arm == "closed")
+        .filter(|run| run.meta.arm == Arm::Closed)
         .filter_map(|run| Some((run.meta.population? as f64, run, &run.predicted.as_ref().ok()?.0)))
         .collect();
     closed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -174,12 +176,12 @@ fn of_curve(replay: &Replay) -> Vec<Compared<'_>> {
     let sources: Vec<_> = closed.iter().flat_map(|(_, run, _)| run.sources.clone()).collect();
     [("half_hit_crossing", hits, 1), ("peak_population", peaks, 0)]
         .into_iter()
-        .map(|(quantity, [measured, predicted], digits)| Compared {
+        .map(|(quantity, [measured, predicted], digits)| PredictedRow {
             unit: "sessions",
             measured: Cell::known(measured, digits),
             ratio: measured.zip(predicted).map(|(m, p)| p / m),
             sources: sources.iter().chain(&replay.calibration_sources).cloned().collect(),
-            ..Compared::note("closed curve", quantity, Cell::known(predicted, digits))
+            ..PredictedRow::note("closed curve", quantity, Cell::known(predicted, digits))
         })
         .collect()
 }

@@ -6,66 +6,63 @@ use crate::law::trap_check::ServedTrap;
 use crate::measure::WindowMeasures;
 
 use super::about_run::{AboutRun, with_identity};
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A run and its check by one calibration, or why there is none.
 type Checked<'a> = (&'a ScoredRun, Result<&'a TrapCheck, &'a str>);
 
 fn columns<'a>() -> Vec<Col<Checked<'a>>> {
     with_identity(&[
-        Col::key("calibration", "", |(_, check)| {
-            Cell::text(check.map_or("none", |check| check.calibration.words()))
-        }),
-        Col::optional("speed_factor", "", 4, |(_, check)| Some(check.ok()?.speed)),
-        Col::optional("lambda_miss_per_s", "sessions/s", 4, |(_, check)| {
-            Some(check.ok()?.lambda_miss_per_s)
-        }),
-        Col::optional("rho", "", 3, |(_, check)| Some(check.ok()?.rho)),
-        Col::new("z", "", |row| served(row, 6, |_, s| Some(s.trap.z))),
-        Col::new("mean_prompt_tokens", "tokens", |row| served(row, 0, |w, _| w.mean_prompt_tokens)),
-        Col::new("tilted_mix_prompt_tokens", "tokens", |row| {
-            served(row, 0, |_, s| Some(s.prompt_tokens))
-        }),
-        Col::new("prompt_ratio", "", |row| {
-            served(row, 3, |w, s| Some(w.mean_prompt_tokens? / s.prompt_tokens))
-        }),
-        Col::new("gap_slope", "s/s", |row| served(row, 4, |w, _| w.gap_slope)),
-        Col::new("one_minus_1_over_z", "s/s", |row| served(row, 4, |_, s| Some(s.trap.slope))),
-        Col::new("gap_slope_over_one_minus_1_over_z", "", |row| {
-            served(row, 3, |w, s| Some(w.gap_slope? / s.trap.slope))
-        }),
-        Col::new("gamma", "s/s", |row| served(row, 4, |_, s| Some(s.trap.gamma))),
-        Col::new("gap_slope_over_gamma", "", |row| {
-            served(row, 3, |w, s| Some(w.gap_slope? / s.trap.gamma))
-        }),
-        Col::new("completions_per_s", "sessions/s", |row| {
-            served(row, 4, |w, _| Some(w.completions_per_s))
-        }),
-        Col::new("model_completions_per_s", "sessions/s", |row| {
-            served(row, 4, |_, s| Some(s.trap.completions_per_s))
-        }),
-        Col::new("completions_ratio", "", |row| {
-            served(row, 3, |w, s| Some(w.completions_per_s / s.trap.completions_per_s))
-        }),
-        Col::new("completions_over_lambda_ref", "", |row| {
+        Heading("calibration", "", "Which costs: the cell's, or the cell's at the run's own speed")
+            .key(|(_, check)| Cell::text(check.map_or("none", |check| check.calibration.words()))),
+        Heading("speed_factor", "", "What the cell's costs are divided by")
+            .optional(4, |(_, check)| Some(check.ok()?.speed)),
+        Heading("lambda_miss_per_s", "sessions/s", "All-miss session rate by model F")
+            .optional(4, |(_, check)| Some(check.ok()?.lambda_miss_per_s)),
+        Heading("rho", "", "Load: arrivals over lambda_miss")
+            .optional(3, |(_, check)| Some(check.ok()?.rho)),
+        Heading("z", "", "Perron root of the trap")
+            .new(|row| served(row, 6, |_, s| Some(s.trap.z))),
+        Heading("mean_prompt_tokens", "tokens", "Mean prompt of the turns served in the window")
+            .new(|row| served(row, 0, |w, _| w.mean_prompt_tokens)),
+        Heading("tilted_mix_prompt_tokens", "tokens", "Mean prompt of the tilted mix (model F)")
+            .new(|row| served(row, 0, |_, s| Some(s.prompt_tokens))),
+        Heading("prompt_ratio", "", "Mean prompt, measured over model F's")
+            .new(|row| served(row, 3, |w, s| Some(w.mean_prompt_tokens? / s.prompt_tokens))),
+        Heading("gap_slope", "s/s", "How fast the gap grows over the window")
+            .new(|row| served(row, 4, |w, _| w.gap_slope)),
+        Heading("one_minus_1_over_z", "s/s", "Growth of the gap by completion time, by model F")
+            .new(|row| served(row, 4, |_, s| Some(s.trap.slope))),
+        Heading("gap_slope_over_one_minus_1_over_z", "", "Gap slope, measured over 1 - 1/z")
+            .new(|row| served(row, 3, |w, s| Some(w.gap_slope? / s.trap.slope))),
+        Heading("gamma", "s/s", "Asymptotic growth rate of the gap, by model F")
+            .new(|row| served(row, 4, |_, s| Some(s.trap.gamma))),
+        Heading("gap_slope_over_gamma", "", "Gap slope, measured over gamma")
+            .new(|row| served(row, 3, |w, s| Some(w.gap_slope? / s.trap.gamma))),
+        Heading("completions_per_s", "sessions/s", "Sessions completed per second of the window")
+            .new(|row| served(row, 4, |w, _| Some(w.completions_per_s))),
+        Heading(
+            "model_completions_per_s",
+            "sessions/s",
+            "Sessions completed per second in the trap, by model F",
+        )
+        .new(|row| served(row, 4, |_, s| Some(s.trap.completions_per_s))),
+        Heading("completions_ratio", "", "Completions, measured over model F's")
+            .new(|row| served(row, 3, |w, s| Some(w.completions_per_s / s.trap.completions_per_s))),
+        Heading("completions_over_lambda_ref", "", "Completions over lambda_ref").new(|row| {
             served(row, 3, |w, _| Some(w.completions_per_s / row.0.load?.lambda_ref_per_s))
         }),
-        Col::new("backlog_slope_per_s", "sessions/s", |row| {
-            served(row, 4, |w, _| w.backlog_slope_per_s)
-        }),
-        Col::new("alpha_per_s", "sessions/s", |row| {
-            served(row, 4, |_, s| Some(s.trap.alpha_per_s))
-        }),
-        Col::new("backlog_slope_over_alpha", "", |row| {
-            served(row, 3, |w, s| Some(w.backlog_slope_per_s? / s.trap.alpha_per_s))
-        }),
-        Col::new("quasi_static_slope_per_s", "sessions/s", |row| {
-            served(row, 4, |_, s| Some(s.trap.lambda_per_s - s.trap.lambda_miss_per_s))
-        }),
-        Col::new("quasi_static_over_alpha", "", |row| {
-            served(row, 3, |_, s| Some(s.trap.quasi_static_excess()))
-        }),
-        Col::new("no_check_because", "", |row| match row.1 {
+        Heading("backlog_slope_per_s", "sessions/s", "Backlog slope over the window")
+            .new(|row| served(row, 4, |w, _| w.backlog_slope_per_s)),
+        Heading("alpha_per_s", "sessions/s", "Growth of the backlog, by model F")
+            .new(|row| served(row, 4, |_, s| Some(s.trap.alpha_per_s))),
+        Heading("backlog_slope_over_alpha", "", "Backlog slope, measured over alpha")
+            .new(|row| served(row, 3, |w, s| Some(w.backlog_slope_per_s? / s.trap.alpha_per_s))),
+        Heading("quasi_static_slope_per_s", "sessions/s", "Arrivals less lambda_miss")
+            .new(|row| served(row, 4, |_, s| Some(s.trap.lambda_per_s - s.trap.lambda_miss_per_s))),
+        Heading("quasi_static_over_alpha", "", "Quasi-static slope over alpha")
+            .new(|row| served(row, 3, |_, s| Some(s.trap.quasi_static_excess()))),
+        Heading("no_check_because", "", "Why there is no check").new(|row| match row.1 {
             Ok(_) if trap(row).is_some() => Cell::Empty,
             Ok(_) => Cell::text("model F drains at this load"),
             Err(why) => Cell::text(why),

@@ -1,15 +1,14 @@
 //! The pre-set scores S1 to S5 of the trap law on the blind slowdown tests (TOOLSLOW-W,
 //! TOOLSLOW-D15; App. C).
 
-use crate::judged::verdict::{Verdict, VerdictRun, trapped_run};
-use crate::rule::trap_law::{TrappedRun, judge, pooled};
+use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::rule::three_way::ThreeWayTest;
+use crate::rule::trap_law::{TrapLawTest, TrappedRun, judge, pooled};
 use crate::rule::{Clause, Load};
 use crate::run::SourceFile;
-use crate::setup::registration::Test;
-use crate::setup::registration::trap::TrapLawTest;
 use crate::setup::{Configs, Registration};
 
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The scores; S1 to S4 are pooled over a group's stuck runs, S5 is asked of each of them.
 const SCORES: [&str; 5] = ["S1", "S2", "S3", "S4", "S5"];
@@ -42,23 +41,23 @@ struct Score<'a> {
 /// the tolerances are those of the registered trap law.
 pub fn table(verdicts: &[Verdict], configs: &Configs) -> Table {
     let columns: &[Col<Score<'_>>] = &[
-        Col::key("group", "", |of| of.group.map_or(Cell::Empty, Cell::text)),
-        Col::key("source", "", |of| Cell::text(of.source)),
-        Col::key("score", "", |of| Cell::text(of.score)),
-        Col::new("measured", "see score", |of| {
-            of.group.map_or(Cell::Empty, |_| Cell::known(of.measured, 4))
-        }),
-        Col::count("runs", "runs", |of| of.runs as u64),
-        Col::new("holds", "", |of| Cell::yes_no(of.holds)),
+        Heading("group", "", "The blind test; empty over all of them")
+            .key(|of| of.group.map_or(Cell::Empty, Cell::text)),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.source)),
+        Heading("score", "", "Which score").key(|of| Cell::text(of.score)),
+        Heading("measured", "see score", "What the score came to")
+            .new(|of| of.group.map_or(Cell::Empty, |_| Cell::known(of.measured, 4))),
+        Heading("runs", "runs", "Stuck runs of the group").count(|of| of.runs as u64),
+        Heading("holds", "", "Whether it holds").new(|of| Cell::yes_no(of.holds)),
     ];
-    let law = verdicts.iter().find_map(|v| match &v.registration.registration.test {
-        Test::TrapLaw(rule) => Some((&v.registration.registration, rule)),
-        _ => None,
-    });
+    let law = verdicts
+        .iter()
+        .find_map(|v| Some((&v.registration.registration, TrapLawTest::of(v.test())?)));
     let groups: Vec<Group<'_>> = law.map_or_else(Vec::new, |(registration, _)| {
         verdicts
             .iter()
-            .filter(|v| matches!(v.registration.registration.test, Test::ThreeWay(_)))
+            .filter(|v| ThreeWayTest::of(v.test()).is_some())
             .map(|v| group(v, registration, configs))
             .filter(|group| !group.runs.is_empty())
             .collect()
@@ -86,7 +85,7 @@ fn group<'a>(verdict: &'a Verdict, law: &Registration, configs: &Configs) -> Gro
         });
         let cell = configs.of_cell(&run.meta.cell);
         if let Some((load, (cell, workload, _))) = load.zip(cell)
-            && let Ok(trapped) = trapped_run(run, load, &law.rule, cell, workload)
+            && let Ok(trapped) = TrappedRun::of(&run.measures, load, &law.rule, cell, workload)
         {
             runs.push(trapped);
             sources.extend(run.sources.clone());

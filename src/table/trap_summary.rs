@@ -10,7 +10,7 @@ use crate::model::Trap;
 use crate::setup::Configs;
 
 use super::about_run::token_rate_ratio;
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A run serves the tilted mix if its mean prompt is within this share of it (sec. 4).
 const PROMPT_WITHIN: f64 = 0.03;
@@ -81,52 +81,71 @@ impl Group<'_> {
 
 fn columns<'a>() -> Vec<Col<Group<'a>>> {
     vec![
-        Col::key("workload", "", |of| Cell::text(of.key[0])),
-        Col::key("cell", "", |of| Cell::text(of.key[1])),
-        Col::key("arms", "", |of| Cell::text(of.key[2])),
-        Col::key("source", "", |of| Cell::text(of.key[3])),
-        Col::key("calibration", "", |of| Cell::text(of.key[4])),
-        Col::count("runs", "", |of| of.runs.len() as u64),
-        Col::count("prompt_within_3pct", "runs", |of| {
-            let errors = of.prompt_errors();
-            errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64
-        }),
-        Col::known("prompt_error_least_pct", "%", 1, |of| {
-            Some(100.0 * least(&of.prompt_errors())?)
-        }),
-        Col::known("prompt_error_most_pct", "%", 1, |of| Some(100.0 * most(&of.prompt_errors())?)),
-        Col::known("gap_ratio_median", "", 3, |of| stats::median(&of.gap_ratios())),
-        Col::known("gap_ratio_mean", "", 3, |of| stats::mean(&of.gap_ratios())),
-        Col::known("gap_ratio_least", "", 3, |of| least(&of.gap_ratios())),
-        Col::known("gap_ratio_most", "", 3, |of| most(&of.gap_ratios())),
-        Col::known("completions_least_multiple", "lambda_ref", 3, |of| {
-            least(&of.completions_multiples())
-        }),
-        Col::known("completions_most_multiple", "lambda_ref", 3, |of| {
-            most(&of.completions_multiples())
-        }),
-        Col::known("completions_over_model_mean", "", 3, |of| {
-            stats::mean(&of.completions_over_model())
-        }),
-        Col::known("completions_over_model_least", "", 3, |of| least(&of.completions_over_model())),
-        Col::known("completions_over_model_most", "", 3, |of| most(&of.completions_over_model())),
-        Col::known("token_rate_ratio_least", "", 3, |of| least(&of.token_rate_ratios())),
-        Col::known("token_rate_ratio_most", "", 3, |of| most(&of.token_rate_ratios())),
-        Col::known("net_of_token_rate_least", "lambda_ref", 3, |of| least(&of.net_of_token_rate())),
-        Col::known("net_of_token_rate_most", "lambda_ref", 3, |of| most(&of.net_of_token_rate())),
-        Col::known("backlog_over_alpha_mean", "", 3, |of| stats::mean(&of.backlog_over_alpha())),
-        Col::known("backlog_over_alpha_median", "", 3, |of| {
-            stats::median(&of.backlog_over_alpha())
-        }),
-        Col::known("backlog_over_alpha_least", "", 3, |of| least(&of.backlog_over_alpha())),
-        Col::known("backlog_over_alpha_most", "", 3, |of| most(&of.backlog_over_alpha())),
-        Col::known("backlog_over_quasi_static_mean", "", 3, |of| {
-            stats::mean(&of.backlog_over_quasi_static())
-        }),
-        Col::known("quasi_static_over_alpha_least", "", 3, |of| {
-            least(&of.quasi_static_over_alpha())
-        }),
-        Col::known("quasi_static_over_alpha_most", "", 3, |of| most(&of.quasi_static_over_alpha())),
+        Heading("workload", "", "The group's workload").key(|of| Cell::text(of.key[0])),
+        Heading("cell", "", "The group's cell").key(|of| Cell::text(of.key[1])),
+        Heading("arms", "", "The group's arms").key(|of| Cell::text(of.key[2])),
+        Heading("source", "", "What made the runs: engine or simulator")
+            .key(|of| Cell::text(of.key[3])),
+        Heading("calibration", "", "Which costs: the cell's, or the cell's at the run's own speed")
+            .key(|of| Cell::text(of.key[4])),
+        Heading("runs", "", "Runs that the row counts").count(|of| of.runs.len() as u64),
+        Heading("prompt_within_3pct", "runs", "Runs with a prompt within 3 % of the model's")
+            .count(|of| {
+                let errors = of.prompt_errors();
+                errors.iter().filter(|error| error.abs() <= PROMPT_WITHIN).count() as u64
+            }),
+        Heading("prompt_error_least_pct", "%", "Least error of the tilted mix's mean prompt")
+            .known(1, |of| Some(100.0 * least(&of.prompt_errors())?)),
+        Heading("prompt_error_most_pct", "%", "Greatest error of the tilted mix's mean prompt")
+            .known(1, |of| Some(100.0 * most(&of.prompt_errors())?)),
+        Heading("gap_ratio_median", "", "Median gap slope over 1 - 1/z")
+            .known(3, |of| stats::median(&of.gap_ratios())),
+        Heading("gap_ratio_mean", "", "Mean gap slope over 1 - 1/z")
+            .known(3, |of| stats::mean(&of.gap_ratios())),
+        Heading("gap_ratio_least", "", "Least gap slope over 1 - 1/z")
+            .known(3, |of| least(&of.gap_ratios())),
+        Heading("gap_ratio_most", "", "Greatest gap slope over 1 - 1/z")
+            .known(3, |of| most(&of.gap_ratios())),
+        Heading("completions_least_multiple", "lambda_ref", "Least completions over lambda_ref")
+            .known(3, |of| least(&of.completions_multiples())),
+        Heading("completions_most_multiple", "lambda_ref", "Greatest completions over lambda_ref")
+            .known(3, |of| most(&of.completions_multiples())),
+        Heading("completions_over_model_mean", "", "Mean completions over model F's")
+            .known(3, |of| stats::mean(&of.completions_over_model())),
+        Heading("completions_over_model_least", "", "Least completions over model F's")
+            .known(3, |of| least(&of.completions_over_model())),
+        Heading("completions_over_model_most", "", "Greatest completions over model F's")
+            .known(3, |of| most(&of.completions_over_model())),
+        Heading("token_rate_ratio_least", "", "Least uncached over all-miss token rate")
+            .known(3, |of| least(&of.token_rate_ratios())),
+        Heading("token_rate_ratio_most", "", "Greatest uncached over all-miss token rate")
+            .known(3, |of| most(&of.token_rate_ratios())),
+        Heading(
+            "net_of_token_rate_least",
+            "lambda_ref",
+            "Least completions over lambda_ref, net of the token rate ratio",
+        )
+        .known(3, |of| least(&of.net_of_token_rate())),
+        Heading(
+            "net_of_token_rate_most",
+            "lambda_ref",
+            "Greatest completions over lambda_ref, net of the token rate ratio",
+        )
+        .known(3, |of| most(&of.net_of_token_rate())),
+        Heading("backlog_over_alpha_mean", "", "Mean backlog slope over alpha")
+            .known(3, |of| stats::mean(&of.backlog_over_alpha())),
+        Heading("backlog_over_alpha_median", "", "Median backlog slope over alpha")
+            .known(3, |of| stats::median(&of.backlog_over_alpha())),
+        Heading("backlog_over_alpha_least", "", "Least backlog slope over alpha")
+            .known(3, |of| least(&of.backlog_over_alpha())),
+        Heading("backlog_over_alpha_most", "", "Greatest backlog slope over alpha")
+            .known(3, |of| most(&of.backlog_over_alpha())),
+        Heading("backlog_over_quasi_static_mean", "", "Mean slope over the quasi-static one")
+            .known(3, |of| stats::mean(&of.backlog_over_quasi_static())),
+        Heading("quasi_static_over_alpha_least", "", "Least quasi-static slope over alpha")
+            .known(3, |of| least(&of.quasi_static_over_alpha())),
+        Heading("quasi_static_over_alpha_most", "", "Greatest quasi-static slope over alpha")
+            .known(3, |of| most(&of.quasi_static_over_alpha())),
     ]
 }
 

@@ -7,7 +7,7 @@ use crate::rule::Clause;
 use crate::run::SourceFile;
 
 use super::about_run::{AboutRun, identity};
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// A run under a verdict, and one of the clauses it was asked.
 pub(super) struct Judged<'a> {
@@ -34,7 +34,12 @@ impl<'a> Judged<'a> {
     /// The columns that identify it.
     pub fn identity() -> Vec<Col<Self>> {
         let name = |of: &Self| Cell::text(&of.verdict.registration.registration.name);
-        [&[Col::key("registration", "", name)], &identity()[..]].concat()
+        [
+            &[Heading("registration", "", "The registration that judges, by its name or hash")
+                .key(name)],
+            &identity()[..],
+        ]
+        .concat()
     }
 
     /// What the run is to the test.
@@ -61,13 +66,12 @@ impl<'a> Judged<'a> {
     /// What the clause needs: which side, the least and the greatest value; held or not.
     pub fn needs() -> [Col<Self>; 3] {
         [
-            Col::new("needs", "", |of| of.clause(|clause| Cell::text(clause.needs.sides().0))),
-            Col::new("needs_least", "see unit", |of| {
-                of.clause(|clause| Cell::optional(clause.needs.sides().1, 4))
-            }),
-            Col::new("needs_most", "see unit", |of| {
-                of.clause(|clause| Cell::optional(clause.needs.sides().2, 4))
-            }),
+            Heading("needs", "", "How it compares: above, at least, below, at most, within")
+                .new(|of| of.clause(|clause| Cell::text(clause.needs.sides().0))),
+            Heading("needs_least", "see unit", "The clause's lower bound")
+                .new(|of| of.clause(|clause| Cell::optional(clause.needs.sides().1, 4))),
+            Heading("needs_most", "see unit", "The clause's upper bound")
+                .new(|of| of.clause(|clause| Cell::optional(clause.needs.sides().2, 4))),
         ]
     }
 }
@@ -77,27 +81,38 @@ pub fn runs(verdict: &Verdict) -> Table {
     let columns = [
         &Judged::identity()[..],
         &[
-            Col::new("role", "", Judged::role),
-            Col::new("label", "", Judged::label),
-            Col::new("decided_by", "", |of| of.clause(|c| Cell::text(c.quantity))),
-            Col::new("measured", "see unit", |of| of.clause(|c| Cell::known(c.measured, 4))),
+            Heading("role", "", "What the run is to the test: subject or control")
+                .new(Judged::role),
+            Heading("label", "", "The run's label under the rule").new(Judged::label),
+            Heading("decided_by", "", "Quantity of the clause that decided")
+                .new(|of| of.clause(|c| Cell::text(c.quantity))),
+            Heading("measured", "see unit", "What the clause measured")
+                .new(|of| of.clause(|c| Cell::known(c.measured, 4))),
         ],
         &Judged::needs(),
         &[
-            Col::new("margin", "see unit", |of| of.clause(|c| Cell::known(c.margin(), 4))),
-            Col::new("unit", "", |of| of.clause(|c| Cell::text(c.unit))),
-            Col::new("because", "", Judged::because),
-            Col::new("binding", "", |of| Cell::text(of.run.binding.words())),
-            Col::new("counts", "", |of| Cell::yes_no(Some(of.run.set_aside.is_none()))),
-            Col::new("set_aside_because", "", |of| {
-                of.run.set_aside.as_ref().map_or(Cell::Empty, Cell::text)
-            }),
+            Heading("margin", "see unit", "How far inside the bounds; negative outside")
+                .new(|of| of.clause(|c| Cell::known(c.margin(), 4))),
+            Heading("unit", "", "Unit of measured, bounds and margin")
+                .new(|of| of.clause(|c| Cell::text(c.unit))),
+            Heading("because", "", "Why, in a sentence").new(Judged::because),
+            Heading("binding", "", "How the run stands to its registration")
+                .new(|of| Cell::text(of.run.binding.words())),
+            Heading("counts", "", "Whether the run counts")
+                .new(|of| Cell::yes_no(Some(of.run.set_aside.is_none()))),
+            Heading("set_aside_because", "", "Why the run does not count")
+                .new(|of| of.run.set_aside.as_ref().map_or(Cell::Empty, Cell::text)),
         ],
     ]
     .concat();
     let title = format!("Runs under {}", verdict.registration.registration.name);
     let runs = verdict.runs.iter().filter(|run| !run.role.is_empty());
-    Table::of_runs("verdict_runs", title, &columns, runs.map(|run| Judged::deciding(verdict, run)))
+    super::about_run::table(
+        "verdict_runs",
+        title,
+        &columns,
+        runs.map(|run| Judged::deciding(verdict, run)),
+    )
 }
 
 /// How a test came out, as a whole or in one of its groups.
@@ -145,14 +160,12 @@ impl<'a> Outcome<'a> {
     /// The verdict, why, whether it decides, and why not if it does not.
     pub fn verdict() -> [Col<Self>; 4] {
         [
-            Col::new("verdict", "", |of| Cell::text(of.word)),
-            Col::new("because", "", |of| Cell::text(of.because)),
-            Col::new("decisive", "", |of| {
-                Cell::yes_no(Some(of.verdict.not_decisive_because.is_none()))
-            }),
-            Col::new("not_decisive_because", "", |of| {
-                of.verdict.not_decisive_because.as_ref().map_or(Cell::Empty, Cell::text)
-            }),
+            Heading("verdict", "", "The outcome in a word").new(|of| Cell::text(of.word)),
+            Heading("because", "", "Why, in a sentence").new(|of| Cell::text(of.because)),
+            Heading("decisive", "", "Whether the outcome counts for the registration")
+                .new(|of| Cell::yes_no(Some(of.verdict.not_decisive_because.is_none()))),
+            Heading("not_decisive_because", "", "Why the outcome does not count")
+                .new(|of| of.verdict.not_decisive_because.as_ref().map_or(Cell::Empty, Cell::text)),
         ]
     }
 }
@@ -166,13 +179,15 @@ pub(super) fn counted(verdict: &Verdict) -> impl Iterator<Item = &VerdictRun> {
 pub fn outcome(verdict: &Verdict) -> Table {
     let columns = [
         &[
-            Col::key("registration", "", Outcome::registration),
-            Col::new("status", "", |of: &Outcome<'_>| {
-                Cell::text(of.verdict.registration.registration.status.word())
-            }),
-            Col::key("test", "", Outcome::test),
-            Col::key("source", "", Outcome::source),
-            Col::new("group", "", |of| Cell::text(of.group.unwrap_or("test"))),
+            Heading("registration", "", "The registration that judges, by its name or hash")
+                .key(Outcome::registration),
+            Heading("status", "", "Of the registration: FILLED, EXPLORATORY or INCOMPLETE").new(
+                |of: &Outcome<'_>| Cell::text(of.verdict.registration.registration.status.word()),
+            ),
+            Heading("test", "", "The registered test").key(Outcome::test),
+            Heading("source", "", "What made the runs: engine or simulator").key(Outcome::source),
+            Heading("group", "", "A rate or an arm of the test; the test as a whole")
+                .new(|of| Cell::text(of.group.unwrap_or("test"))),
         ],
         &Outcome::verdict()[..],
     ]

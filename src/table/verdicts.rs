@@ -5,27 +5,28 @@ use crate::judged::verdict::{Verdict, VerdictRun};
 
 use super::about_run::AboutRun;
 use super::verdict::{Judged, Outcome, counted};
-use super::{Cell, Col, Table};
+use super::{Cell, Col, Heading, Table};
 
 /// The outcomes: a row per test, its group empty, and one per group.
 pub fn verdicts(verdicts: &[Verdict]) -> Table {
     let columns = [
         &[
-            Col::key("registration", "", Outcome::registration),
-            Col::key("test", "", Outcome::test),
-            Col::key("cell", "", |of: &Outcome<'_>| {
-                Cell::text(&of.verdict.registration.registration.cell)
-            }),
-            Col::key("source", "", Outcome::source),
-            Col::key("group", "", |of| of.group.map_or(Cell::Empty, Cell::text)),
-            Col::key("rate_multiple", "lambda_ref", |of| {
-                Cell::optional(of.group.and_then(rate_of), 2)
-            }),
+            Heading("registration", "", "The registration that judges, by its name or hash")
+                .key(Outcome::registration),
+            Heading("test", "", "The registered test").key(Outcome::test),
+            Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+                .key(|of: &Outcome<'_>| Cell::text(&of.verdict.registration.registration.cell)),
+            Heading("source", "", "What made the runs: engine or simulator").key(Outcome::source),
+            Heading("group", "", "A rate or an arm of the test; empty for the test as a whole")
+                .key(|of| of.group.map_or(Cell::Empty, Cell::text)),
+            Heading("rate_multiple", "lambda_ref", "The group's nominal arrival rate")
+                .key(|of| Cell::optional(of.group.and_then(rate_of), 2)),
         ],
         &Outcome::verdict()[..],
         &[
-            Col::count("runs_used", "", |of| counted(of.verdict).count() as u64),
-            Col::new("not_used", "", |of| match of.group {
+            Heading("runs_used", "", "Runs that count")
+                .count(|of| counted(of.verdict).count() as u64),
+            Heading("not_used", "", "Runs that were set aside").new(|of| match of.group {
                 None => Cell::Count(of.verdict.outcome.set_aside.len() as u64),
                 Some(_) => Cell::Empty,
             }),
@@ -44,7 +45,11 @@ fn rate_of(group: &str) -> Option<f64> {
 
 /// The columns that identify a run under a verdict, its role among them.
 fn identity<'a>() -> Vec<Col<Judged<'a>>> {
-    [&Judged::identity()[..], &[Col::key("role", "", Judged::role)]].concat()
+    [
+        &Judged::identity()[..],
+        &[Heading("role", "", "What the run is to the test: subject or control").key(Judged::role)],
+    ]
+    .concat()
 }
 
 fn key(of: &Judged<'_>) -> String {
@@ -56,9 +61,10 @@ pub fn labels(verdicts: &[Verdict]) -> Table {
     let columns = [
         &identity()[..],
         &[
-            Col::new("label", "", Judged::label),
-            Col::new("decided_by", "", |of| of.clause(|c| Cell::text(c.quantity))),
-            Col::new("because", "", Judged::because),
+            Heading("label", "", "The run's label under the rule").new(Judged::label),
+            Heading("decided_by", "", "Quantity of the clause that decided")
+                .new(|of| of.clause(|c| Cell::text(c.quantity))),
+            Heading("because", "", "Why, in a sentence").new(Judged::because),
         ],
     ]
     .concat();
@@ -86,15 +92,21 @@ pub fn clauses(verdicts: &[Verdict]) -> Table {
     let columns = [
         &identity()[..],
         &[
-            Col::key("weight", "", |of| Cell::text(of.weight.0)),
-            Col::key("clause", "", |of| of.clause(|c| Cell::text(c.quantity))),
-            Col::key("unit", "", |of| of.clause(|c| Cell::text(c.unit))),
-            Col::new("measured", "see unit", |of| of.clause(|c| Cell::known(c.measured, 4))),
+            Heading("weight", "", "Whether the clause is deciding or secondary")
+                .key(|of| Cell::text(of.weight.0)),
+            Heading("clause", "", "The clause's quantity")
+                .key(|of| of.clause(|c| Cell::text(c.quantity))),
+            Heading("unit", "", "Unit of measured, bounds and margin")
+                .key(|of| of.clause(|c| Cell::text(c.unit))),
+            Heading("measured", "see unit", "What the clause measured")
+                .new(|of| of.clause(|c| Cell::known(c.measured, 4))),
         ],
         &Judged::needs(),
         &[
-            Col::new("holds", "", |of| Cell::yes_no(of.clause.and_then(|clause| clause.holds))),
-            Col::new("margin", "see unit", |of| of.clause(|c| Cell::known(c.margin(), 4))),
+            Heading("holds", "", "Whether the clause holds")
+                .new(|of| Cell::yes_no(of.clause.and_then(|clause| clause.holds))),
+            Heading("margin", "see unit", "How far inside the bounds; negative outside")
+                .new(|of| of.clause(|c| Cell::known(c.margin(), 4))),
         ],
     ]
     .concat();

@@ -11,7 +11,7 @@ use trapcheck::analysis::batches::Batches;
 use trapcheck::analysis::spec::{Draw, TableKind};
 use trapcheck::setup::registration::Test;
 use trapcheck::setup::registration::inputs::FillInputs;
-use trapcheck::setup::{Arm, Campaign, Costs, Speed, ToolTime, TurnLaw};
+use trapcheck::setup::{ArmSpec, Campaign, Costs, Speed, ToolTime, TurnLaw};
 
 use crate::project::root;
 
@@ -135,7 +135,7 @@ fn every_kind_of_test_arm_law_cost_table_and_figure_is_listed() {
         ("`", known::<TableKind>("surprise")),
         ("`", known::<Draw>("kind: surprise")),
         ("`", known::<Test>("kind: surprise")),
-        ("`", known::<Arm>("arm: surprise")),
+        ("`", known::<ArmSpec>("arm: surprise")),
         ("`kind: ", known::<Costs>("kind: surprise")),
         ("`law: ", known::<TurnLaw>("law: surprise")),
         ("`law: ", known::<ToolTime>("law: surprise")),

@@ -33,6 +33,17 @@ fn runs_are_scored_under_the_built_in_configuration_as_under_the_folder() {
 }
 
 #[test]
+fn the_built_in_settings_can_be_asked_as_those_of_the_folder() {
+    let empty = tempfile::tempdir().unwrap();
+    let sql = "select file, path, value, text from settings";
+    let args = ["query", sql, "--format", "csv"];
+    let output = trapcheck(&args).current_dir(empty.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).lines().count() > 1000);
+    assert_eq!(stdout(&output), stdout(&trapcheck(&args).output().unwrap()));
+}
+
+#[test]
 fn the_built_in_campaign_and_inputs_of_a_fill_are_found_under_their_usual_names() {
     let empty = tempfile::tempdir().unwrap();
     let campaign = ["campaign", "configs/campaigns/paper.yaml", "--list", "--format", "csv"];

@@ -8,6 +8,8 @@ mod layers;
 mod model_values;
 mod paper_cells;
 mod provenance;
+mod quantities;
 mod real_figures;
+mod registered_tests;
 mod registrations;
 mod simulated_campaign;

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use trapcheck::table::model_values::{
-    self, Asks, Compared, Printed, compare, parse, quantities, solve,
+    self, AnsweredValue, Asks, Printed, compare, parse, quantities, solve,
 };
 
-static ROWS: LazyLock<Vec<Compared>> = LazyLock::new(|| {
+static ROWS: LazyLock<Vec<AnsweredValue>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read =
         |name: &str| std::fs::read_to_string(root.join("paper/published").join(name)).unwrap();
@@ -58,7 +58,7 @@ const MISSES: &[(&str, f64)] = &[
     ("H045", 0.003),
 ];
 
-fn describe(row: &Compared) -> String {
+fn describe(row: &AnsweredValue) -> String {
     let p = &row.published;
     format!("{} {} {}: {} against {:?}", p.id, p.quantity, p.cell, p.published, row.ours)
 }

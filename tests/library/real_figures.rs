@@ -11,8 +11,7 @@ use trapcheck::analysis::outputs::Project;
 use trapcheck::analysis::spec::{Draw, FigureSpec, StuckCounts};
 use trapcheck::analysis::store::Store;
 use trapcheck::analysis::{Analysis, ScoredRun};
-use trapcheck::figure::data::Value;
-use trapcheck::figure::{Figure, Origin};
+use trapcheck::figure::Figure;
 use trapcheck::run::Source;
 use trapcheck::setup::yaml;
 
@@ -70,12 +69,12 @@ fn a_figure_without_an_engine_run_never_says_measured() {
     let mut simulated = 0;
     for (spec, runs) in specs() {
         let figure = drawn(spec, runs);
-        if figure.data.origin().runs_words().as_deref() != Some("simulated") {
+        if figure.origin.runs_words().as_deref() != Some("simulated") {
             continue;
         }
         let drawing = &figure.drawing;
         let printed = drawing.texts().map(|text| text.label.text());
-        let csv = figure.data.to_csv().unwrap();
+        let csv = figure.data.to_csv();
         for words in printed.chain([drawing.title.clone(), drawing.description.clone(), csv]) {
             assert!(!words.to_lowercase().contains("measured"), "{}: {words}", spec.name);
         }
@@ -114,18 +113,14 @@ fn a_source_in_free_words_is_refused_with_what_may_stand_there() {
 }
 
 /// The rows of figure 2 that are runs, once each: series, cell and run.
-fn points(figure: &Figure) -> Vec<(&str, &str, &Origin)> {
-    let text = |value: &'_ Value| match value {
-        Value::Text(text) => text.clone(),
-        _ => String::new(),
-    };
-    let rows = figure.data.rows.iter().filter(|(_, row)| text(&row[0]) == "gap_slope");
-    let runs = rows.filter(|(from, _)| from.runs_words().is_some());
-    runs.map(|(from, row)| match (&row[1], &row[2]) {
-        (Value::Text(series), Value::Text(cell)) => (series.as_str(), cell.as_str(), from),
-        _ => panic!("a row without its series"),
-    })
-    .collect()
+fn points(figure: &Figure) -> Vec<[String; 3]> {
+    let place = |name| figure.data.place(name).unwrap();
+    let [quantity, source] = ["quantity", "source"].map(place);
+    let shown = ["series", "cell", "run"].map(place);
+    let rows = figure.data.rows.iter().map(|row| &row.cells);
+    let of_runs = rows
+        .filter(|cells| cells[quantity].print() == "gap_slope" && cells[source].print() != "model");
+    of_runs.map(|cells| shown.map(|i| cells[i].print())).collect()
 }
 
 /// A number of the ledger: what is computed and what is published.
@@ -144,11 +139,11 @@ fn figure_2_draws_the_stuck_runs_of_its_cells_that_the_ledger_counts_and_names_t
     };
     let figure = drawn(spec, runs);
     let points = points(&figure);
-    assert!(points.iter().all(|(_, cell, _)| cells.iter().any(|known| known == cell)));
-    let different: BTreeSet<_> = points.iter().map(|(.., run)| run.run_names()).collect();
+    assert!(points.iter().all(|[_, cell, _]| cells.contains(cell)));
+    let different: BTreeSet<_> = points.iter().map(|[.., run]| run).collect();
     assert_eq!(different.len(), points.len());
 
-    let of = |series: &str| points.iter().filter(|point| point.0 == series).count();
+    let of = |series: &str| points.iter().filter(|point| point[0] == series).count();
     let here = [of("stuck_after_a_trigger"), of("stuck_from_empty")];
     let [triggered, from_empty] = [ledger("stuck-runs-total"), ledger("from-empty-stuck")];
     assert_eq!(here, [triggered[0], from_empty[0]]);
@@ -174,5 +169,5 @@ fn runs_of_another_workload_are_not_among_the_stuck_runs_of_the_cells_asked_for(
     let (spec, _) = spec("fig2_theorem");
     let figure = drawn(spec, runs);
     assert!(!points(&figure).is_empty());
-    assert!(points(&figure).iter().all(|(_, cell, _)| *cell != "mirror"));
+    assert!(points(&figure).iter().all(|[_, cell, _]| cell != "mirror"));
 }

@@ -8,7 +8,7 @@ use trapcheck::campaign::{Job, jobs};
 use trapcheck::directory::LoadOptions;
 use trapcheck::directory::write::{TableFormat, write};
 use trapcheck::run::{GateEvent, Kind, Problem, Run, Session, SessionIndex, Turn};
-use trapcheck::setup::Campaign;
+use trapcheck::setup::{Arm, Campaign};
 use trapcheck::sim::directory::to_run;
 use trapcheck::sim::{Options, simulate};
 
@@ -33,7 +33,7 @@ fn every_published_run_can_be_simulated() {
         let id = &job.planned.id;
         let run = simulate(&job.spec).unwrap_or_else(|error| panic!("{id}: {error}"));
         assert!(run.turns.len() > 1000, "{id}");
-        let gated = ["capped", "rescue"].contains(&job.planned.arm.name());
+        let gated = [Arm::Capped, Arm::Rescue].contains(&job.planned.arm.arm());
         assert_eq!(run.gate.is_empty(), !gated, "{id}");
     });
 }

@@ -10,7 +10,6 @@ pub mod canvas;
 mod clip;
 pub mod closed_curve;
 pub mod cuts;
-pub mod data;
 pub mod drawing;
 pub mod font;
 pub mod from_empty;
@@ -37,17 +36,20 @@ pub mod time_scales;
 pub mod timeline;
 pub mod two_engines;
 
-pub use data::FigureData;
 pub use drawing::Drawing;
 pub use origin::Origin;
+
+use crate::table::Table;
 
 /// A figure: what is drawn, and the data it was drawn from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// The drawing, for [`svg::write`].
     pub drawing: Drawing,
-    /// The plotted data.
-    pub data: FigureData,
+    /// What it plots, a row per value.
+    pub data: Table,
+    /// Where all of it together comes from.
+    pub origin: Origin,
 }
 
 /// Why a figure could not be made.
@@ -64,9 +66,6 @@ pub enum FigureError {
         /// What its writer said.
         reason: String,
     },
-    /// The plotted data could not be written.
-    #[error("cannot write the figure's data: {0}")]
-    Data(String),
 }
 
 impl FigureError {
@@ -77,9 +76,5 @@ impl FigureError {
     /// A format could not be written, by what its writer said.
     pub fn output(format: &'static str, reason: impl ToString) -> Self {
         Self::Output { format, reason: reason.to_string() }
-    }
-
-    pub(crate) fn data(reason: impl ToString) -> Self {
-        Self::Data(reason.to_string())
     }
 }

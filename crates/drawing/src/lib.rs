@@ -2,6 +2,7 @@
 //!
 //! Pure: no files, no fonts of the system. PDF and PNG are the application's.
 
-use trapcheck_setup::escape;
+use trapcheck_setup::setup;
+use trapcheck_tables::table;
 
 pub mod figure;

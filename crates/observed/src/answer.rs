@@ -1,22 +1,23 @@
 //! From what was observed to an answer: is the engine trapped, since when, on which evidence,
 //! what speaks against it, and what to do.
 //!
-//! Thresholds are those of the published rule where it has them ([`PairedThresholds`]): below
-//! 0.2 of what could be reused almost everything is missed, above 0.8 it is found. The others
-//! are [`Thresholds`], stated here once.
+//! Its [`Thresholds`] are read from a file or built in.
 
 mod cause;
+mod facts;
 mod judge;
 mod ladder;
 mod outlook;
 mod requests;
 mod series;
 mod timeline;
+mod thresholds;
 mod times;
+mod words;
 
 use crate::form::Observed;
-use crate::setup::PairedThresholds;
 pub use outlook::{Outlook, outlook};
+pub use thresholds::Thresholds;
 pub use timeline::{Bin, Timeline};
 pub use times::shown as time_shown;
 
@@ -149,52 +150,14 @@ pub struct Ask {
     pub closed: Option<bool>,
 }
 
-/// Thresholds that the published rule does not have.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    /// Almost all is missed below this share of what could be found, and is found above the
-    /// other one (the published rule's).
-    pub hits: PairedThresholds,
-    /// A stretch is sustained from this long on, s, or if it is all there is.
-    pub sustained_s: f64,
-    /// Below this share of prompt tokens there was nothing to reuse.
-    pub reusable_share: f64,
-    /// A hit fraction from which on a source shows that reuse is there.
-    pub reuse_shown: f64,
-    /// A backlog grew if it rose by so many requests ...
-    pub rise_requests: f64,
-    /// ... and so many times the scatter about the line.
-    pub rise_over_scatter: f64,
-    /// Requests wait if this many do on average.
-    pub waiting: f64,
-    /// Turns per session below which a closed window is too short.
-    pub turns_per_session: f64,
-}
-
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self {
-            hits: PairedThresholds::default(),
-            sustained_s: 120.0,
-            reusable_share: 0.2,
-            reuse_shown: 0.5,
-            rise_requests: 3.0,
-            rise_over_scatter: 2.0,
-            waiting: 1.0,
-            turns_per_session: 4.0,
-        }
-    }
-}
-
 /// An answer per engine, the worst first; one for a ladder of runs; one for requests where no
 /// engine is known.
-pub fn answers(observed: &Observed, ask: &Ask) -> Vec<Answer> {
-    let rule = Thresholds::default();
+pub fn answers(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Vec<Answer> {
     let client = requests::Client::of(observed);
     let mut answers = Vec::new();
     let ask = &Ask { reuse_ceiling: ask.reuse_ceiling.or(observed.reuse_ceiling), ..*ask };
     if observed.rungs.len() > 1 || (observed.rungs.len() == 1 && observed.requests.is_empty()) {
-        answers.extend(ladder::answer(observed, ask, &rule));
+        answers.extend(ladder::answer(observed, ask, rule));
     }
     let engines: Vec<_> =
         observed.engines.iter().filter(|(_, e)| !e.series.samples().is_empty()).collect();
@@ -202,13 +165,13 @@ pub fn answers(observed: &Observed, ask: &Ask) -> Vec<Answer> {
     let alone = engines.len() == 1;
     for (name, engine) in &engines {
         let client = client.as_ref().filter(|_| alone);
-        answers.push(judge::judge(name, Some(engine), client, observed, ask, &rule));
+        answers.push(judge::judge(name, Some(engine), client, observed, ask, rule));
     }
     if let Some(client) = client.as_ref().filter(|_| !alone) {
         let name = if engines.is_empty() { "" } else { "all requests" };
         // Start-up lines may tell the pool where no gauges were logged.
         let engine = observed.engines.values().next().filter(|_| engines.is_empty());
-        answers.push(judge::judge(name, engine, Some(client), observed, ask, &rule));
+        answers.push(judge::judge(name, engine, Some(client), observed, ask, rule));
     }
     answers.sort_by_key(|answer| answer.verdict);
     answers

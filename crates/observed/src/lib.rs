@@ -8,7 +8,7 @@
 //! out of it is counted with its reason.
 
 use trapcheck_model::model;
-use trapcheck_runs::measure;
+use trapcheck_runs::{measure, rule};
 use trapcheck_setup::{digits, setup};
 
 pub mod answer;

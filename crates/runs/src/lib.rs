@@ -5,8 +5,9 @@
 //! application's.
 
 use trapcheck_model::model;
-use trapcheck_setup::{decimal, hash, limits, parse_message, setup};
+use trapcheck_setup::{decimal, hash, limits, nearest, parse_message, setup};
 
+pub mod configs;
 pub mod law;
 pub mod measure;
 pub mod rule;

@@ -34,17 +34,17 @@ pub use share::Share;
 pub use window::WindowMeasures;
 
 use crate::run::{Kind, Run, SessionStatus};
-use crate::setup::{Protocol, Span};
+use crate::setup::{Arm, Protocol, Span};
 
 /// Which of a protocol's windows a run is measured over: by its arm.
 ///
 /// Closed runs after their warm-up, cache-off runs likewise, from-empty runs over
 /// their second half, every other arm over the evaluation window.
-pub fn window_of(arm: &str, protocol: &Protocol) -> Span {
+pub fn window_of(arm: &Arm, protocol: &Protocol) -> Span {
     match arm {
-        "closed" => protocol.closed.window(),
-        "e0a" => protocol.e0a.window(),
-        "e0b" => protocol.e0b.window_s,
+        Arm::Closed => protocol.closed.window(),
+        Arm::E0a => protocol.e0a.window(),
+        Arm::E0b => protocol.e0b.window_s,
         _ => protocol.paired.window_s,
     }
 }

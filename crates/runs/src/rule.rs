@@ -1,29 +1,42 @@
 //! Registered decision rules: pure functions of measurements and a registration.
 //!
+//! A kind of registered test is one file, named after it, that holds its parameters, the role
+//! of a run in it, what it measures, how it judges and its tables: an implementation of
+//! [`registered::RegisteredTest`]. [`test`] lists them. The other files hold what several tests
+//! ask: clauses, states, votes.
+//!
 //! A rule has no threshold of its own; it reads them from the registration. What
 //! a run cannot say leaves a clause open, and an open clause never decides.
 
 pub mod clause;
-pub mod crossing;
 pub mod cut;
+pub mod edge;
 pub mod endpoint;
+pub mod endpoints;
 pub mod goodput;
 pub mod mechanism;
 pub mod mirror;
 pub mod outcome;
-pub mod pairing;
+pub mod paired;
 pub mod persistence;
 pub mod queue_limit;
+pub mod registered;
+pub mod registration;
+pub mod replicate;
 pub mod rescue;
 pub mod stability;
 pub mod state;
+pub mod test;
 #[cfg(test)]
 mod testing;
+pub mod three_way;
 pub mod trap_law;
 pub mod trigger;
 pub mod vote;
 
 pub use clause::{Clause, Comparison};
 pub use outcome::{Group, Labelled, Outcome};
-pub use pairing::{Arm, PairedVerdict, RateVerdict, SeedOutcome};
+pub use paired::{PairedVerdict, SeedOutcome};
+pub use registered::{RegisteredTest, Role};
 pub use state::{Load, RunState, State};
+pub use vote::RateVerdict;

@@ -1,5 +1,4 @@
-//! What is fixed before a run: workloads, cells, protocols, registrations,
-//! arms, campaigns. And layouts: how runs of another shape are read.
+//! What is fixed before a run: workloads, cells, protocols, arms, campaigns. And layouts: how runs of another shape are read.
 //!
 //! Everything here is read from `configs/` and checked once, so that the rest
 //! of the library works with values that are known to make sense. Nothing here
@@ -8,20 +7,16 @@
 pub mod arm;
 pub mod campaign;
 pub mod cell;
-pub mod configs;
 pub mod layout;
 pub mod protocol;
-pub mod registration;
 mod tool_time;
 pub mod workload;
 pub mod yaml;
 
-pub use arm::{Arm, Schedule};
+pub use arm::{Arm, ArmSpec, Schedule};
 pub use campaign::Campaign;
 pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
-pub use configs::Configs;
 pub use layout::Layout;
 pub use protocol::{Protocol, Span};
-pub use registration::{PairedThresholds, Registration, RegistrationFile};
 pub use workload::{ToolTime, TurnLaw, Workload};
 pub use yaml::ConfigError;

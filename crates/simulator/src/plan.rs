@@ -30,12 +30,12 @@ pub struct Plan {
     /// The seed it was drawn with.
     pub seed: u64,
     /// All sessions that may arrive.
-    pub sessions: Vec<PlannedSession>,
+    pub sessions: Vec<DrawnSession>,
 }
 
 /// One session of a plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlannedSession {
+pub struct DrawnSession {
     /// Which stream it belongs to.
     pub kind: Kind,
     /// 0-based, in order of arrival within its kind.
@@ -47,7 +47,7 @@ pub struct PlannedSession {
     pub tool_s: Vec<f64>,
 }
 
-impl PlannedSession {
+impl DrawnSession {
     /// T, the number of turns.
     pub fn turns(&self) -> u32 {
         self.tool_s.len() as u32 + 1
@@ -209,7 +209,7 @@ impl Plan {
             return Err(PlanError::TooMany { sessions, turns: turns as f64 });
         }
         let too_long = |tool_s: &&f64| tool_s.is_nan() || **tool_s >= limits::RUN_S;
-        let one = |s: &PlannedSession| {
+        let one = |s: &DrawnSession| {
             let tool_s = *s.tool_s.iter().find(too_long)?;
             Some(PlanError::ToolTooLong { kind: s.kind, session: s.session, tool_s })
         };
@@ -256,7 +256,7 @@ impl OpenArrivals {
         self.rate_per_s * self.horizon_s + burst
     }
 
-    fn draw(&self, law: &SessionLaw<'_>, seed: u64) -> Vec<PlannedSession> {
+    fn draw(&self, law: &SessionLaw<'_>, seed: u64) -> Vec<DrawnSession> {
         let base = self.base_times(seed);
         let burst = self.burst.map(|b| b.times(seed)).unwrap_or_default();
         let of = |kind, times: Vec<f64>| {
@@ -329,13 +329,13 @@ fn planned(
     kind: Kind,
     session: u32,
     t_arrival_s: Option<f64>,
-) -> PlannedSession {
+) -> DrawnSession {
     let purpose = match kind {
         Kind::Base => Purpose::BaseSession,
         Kind::Burst => Purpose::BurstSession,
     };
     let tool_s = law.tool_times(&mut Stream::new(seed, purpose, u64::from(session)));
-    PlannedSession { kind, session, t_arrival_s, tool_s }
+    DrawnSession { kind, session, t_arrival_s, tool_s }
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), PlanError> {

@@ -26,7 +26,7 @@ use crate::limits;
 use crate::plan::{self, Plan, PlanError};
 use crate::run::EngineSample;
 use crate::setup::campaign::PlannedRun;
-use crate::setup::{Arm, Batching, Cell, Protocol, Scheduling, Workload};
+use crate::setup::{ArmSpec, Batching, Cell, Protocol, Scheduling, Workload};
 use check::Violation;
 use costs::CostError;
 use engine::EngineSpec;
@@ -42,7 +42,7 @@ pub struct RunSpec<'a> {
     /// Durations, burst and windows.
     pub protocol: &'a Protocol,
     /// Arrivals and gate.
-    pub arm: &'a Arm,
+    pub arm: &'a ArmSpec,
     /// Arrival rate in multiples of the cell's lambda_ref; none in closed arms.
     pub multiple: Option<f64>,
     /// The plan's seed.
@@ -239,7 +239,7 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
     affordable(&plan, spec, &engine)?;
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
     let behaviour = arm::behaviour(spec.arm, horizon_s)?;
-    let (client, samples) = run::drive(&run::Job {
+    let (client, samples) = run::drive(&run::RunInputs {
         plan: &plan,
         workload: spec.workload,
         behaviour,
@@ -280,7 +280,7 @@ fn check_setup(spec: &RunSpec<'_>) -> Result<(), SimError> {
 
 /// A run of more iterations than anybody waits for: by its tokens, or by its time.
 fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<(), SimError> {
-    let longest = plan.sessions.iter().map(plan::PlannedSession::turns).max().unwrap_or(0);
+    let longest = plan.sessions.iter().map(plan::DrawnSession::turns).max().unwrap_or(0);
     let prompt_tokens = spec.workload.prompt_tokens(longest as usize) as f64;
     let of_a_turn =
         prompt_tokens / engine.chunk_tokens as f64 + spec.workload.decoded_tokens as f64;

@@ -14,13 +14,13 @@ use crate::judged::score::ScoredRun;
 use crate::measure::{WindowMeasures, stats};
 use crate::model::Theory;
 use crate::run::Source;
-use crate::setup::Configs;
+use crate::setup::{Arm, Configs};
 
 use super::{origin, per_point};
 
 /// The closed runs of some cells.
 pub fn of_cells<'a>(runs: &'a [ScoredRun], cells: &[String]) -> Vec<&'a ScoredRun> {
-    let closed = |run: &&ScoredRun| run.meta.arm == "closed" && cells.contains(&run.meta.cell);
+    let closed = |run: &&ScoredRun| run.meta.arm == Arm::Closed && cells.contains(&run.meta.cell);
     runs.iter().filter(closed).collect()
 }
 

@@ -7,9 +7,8 @@ use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoi
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
 use crate::model::Theory;
-use crate::rule::stability;
 use crate::run::Source;
-use crate::setup::registration::test::Stability;
+use crate::setup::Arm;
 
 use super::{origin, per_point};
 
@@ -25,7 +24,7 @@ pub fn draw<'a>(
         .map(|theory| {
             let own: Vec<&ScoredRun> = runs
                 .iter()
-                .filter(|run| run.meta.cell == theory.cell.name && run.meta.arm == "e0b")
+                .filter(|run| run.meta.cell == theory.cell.name && run.meta.arm == Arm::E0b)
                 .collect();
             used.extend(&own);
             cell(theory, &own)
@@ -49,8 +48,8 @@ fn cell(theory: &Theory, runs: &[&ScoredRun]) -> FromEmptyCell {
     let mut engine = Vec::new();
     let mut simulated: BTreeMap<u64, (f64, Origin, Vec<bool>)> = BTreeMap::new();
     for run in runs {
-        let stable = stability::is_stable(run.queue.as_ref(), &Stability::default());
-        let (Some(load), Some(multiple), Some(stable)) = (run.load, run.meta.rate.multiple, stable)
+        let (Some(load), Some(multiple), Some(stable)) =
+            (run.load, run.meta.rate.multiple, run.stable())
         else {
             continue;
         };

@@ -5,16 +5,16 @@ use crate::analysis::spec::FigureSpec;
 use crate::figure::mirror::{Mirror, MirrorKind, MirrorSeries, mirror};
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
-use crate::model::fluid::plan::{PlannedSession, serve};
+use crate::model::fluid::plan::{ArrivingSession, serve};
 use crate::model::{ModelError, Theory};
 use crate::run::Kind;
-use crate::setup::Protocol;
 use crate::setup::Span;
+use crate::setup::{Arm, Protocol};
 
 use super::{at_rate, origin};
 
 /// What is compared with what.
-pub struct Compared<'a> {
+pub struct MirrorCells<'a> {
     /// The step-capped cell, solved.
     pub mirror: &'a Theory,
     /// The standard cell, solved.
@@ -32,11 +32,11 @@ pub struct Compared<'a> {
 pub fn draw<'a>(
     runs: &'a [ScoredRun],
     spec: &FigureSpec,
-    compared: &Compared<'_>,
+    compared: &MirrorCells<'_>,
 ) -> Result<(Figure, Vec<&'a ScoredRun>), ModelError> {
     let of_cell = |theory: &Theory| -> Vec<&'a ScoredRun> {
         let name = &theory.cell.name;
-        let burst = |run: &&ScoredRun| run.meta.cell == *name && run.meta.arm == "burst";
+        let burst = |run: &&ScoredRun| run.meta.cell == *name && run.meta.arm == Arm::Burst;
         runs.iter().filter(burst).filter(|run| at_rate(run, compared.rate)).collect()
     };
     let (standard, step_capped) = (of_cell(compared.standard), of_cell(compared.mirror));
@@ -87,13 +87,13 @@ fn of_run(run: &ScoredRun, kind: MirrorKind, bin_s: f64, lambda_ref: f64) -> Mir
 /// Model F on the run's own plan, from the sessions present when the burst starts.
 fn predicted(
     run: &ScoredRun,
-    compared: &Compared<'_>,
+    compared: &MirrorCells<'_>,
     lambda_ref: f64,
 ) -> Result<MirrorSeries, ModelError> {
-    let plan: Vec<PlannedSession> = run
+    let plan: Vec<ArrivingSession> = run
         .from_burst
         .iter()
-        .map(|a| PlannedSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
+        .map(|a| ArrivingSession { arrival_s: a.arrival_s, next_turn: a.next_turn, turns: a.turns })
         .collect();
     debug_assert!(run.from_burst.iter().any(|a| a.kind == Kind::Burst) || plan.is_empty());
     let end_s = run.meta.horizon_s;

@@ -3,16 +3,14 @@
 use crate::analysis::spec::{FigureSpec, RescueSpec};
 use crate::figure::Figure;
 use crate::figure::rescue::{Rescue, RescueColumn, RescueRun, rescue};
-use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
 use crate::judged::score::ScoredRun;
-use crate::setup::Configs;
+use crate::setup::{Arm, Configs};
 
 use super::{at_rate, burst_words, fractions, origin};
 
-/// The arms shown, by their word in `meta.json`.
-const ARMS: [(&str, Arm); 3] =
-    [("rescue", Arm::Rescue), ("burst", Arm::Burst), ("noburst", Arm::NoBurst)];
+/// The arms shown.
+const ARMS: [Arm; 3] = [Arm::Rescue, Arm::Burst, Arm::NoBurst];
 
 /// A column per cell, rate and seed.
 pub fn draw<'a>(
@@ -25,11 +23,9 @@ pub fn draw<'a>(
     let columns = columns
         .iter()
         .map(|column| {
-            let shown: Vec<(Arm, &ScoredRun)> = ARMS
-                .iter()
-                .filter_map(|(word, arm)| Some((*arm, find(runs, column, word)?)))
-                .collect();
-            used.extend(shown.iter().map(|(_, run)| *run));
+            let shown: Vec<&ScoredRun> =
+                ARMS.iter().filter_map(|arm| find(runs, column, arm)).collect();
+            used.extend(&shown);
             rescue_column(column, &shown, configs)
         })
         .collect();
@@ -39,21 +35,17 @@ pub fn draw<'a>(
 }
 
 /// The run of an arm that a column asks for.
-pub fn find<'a>(runs: &'a [ScoredRun], column: &RescueSpec, arm: &str) -> Option<&'a ScoredRun> {
+pub fn find<'a>(runs: &'a [ScoredRun], column: &RescueSpec, arm: &Arm) -> Option<&'a ScoredRun> {
     runs.iter().find(|run| {
         run.meta.cell == column.cell
-            && run.meta.arm == arm
+            && run.meta.arm == *arm
             && run.meta.seed == column.seed
             && at_rate(run, column.rate)
     })
 }
 
-fn rescue_column(
-    column: &RescueSpec,
-    shown: &[(Arm, &ScoredRun)],
-    configs: &Configs,
-) -> RescueColumn {
-    let rescued = shown.iter().find(|(arm, _)| *arm == Arm::Rescue).map(|(_, run)| *run);
+fn rescue_column(column: &RescueSpec, shown: &[&ScoredRun], configs: &Configs) -> RescueColumn {
+    let rescued = shown.iter().find(|run| run.meta.arm == Arm::Rescue);
     let gate = rescued.and_then(|run| run.meta.gate);
     let cap = gate.map_or(String::new(), |g| format!(", cap {}", g.n_cap));
     let protocol = configs.of_cell(&column.cell).map(|(_, _, protocol)| protocol);
@@ -65,7 +57,7 @@ fn rescue_column(
     RescueColumn {
         title: format!("{}, {} × *λ*_{{ref}}{cap}", column.cell, column.rate),
         timeline: Timeline {
-            end_s: shown.iter().map(|(_, run)| run.meta.horizon_s).fold(0.0, f64::max),
+            end_s: shown.iter().map(|run| run.meta.horizon_s).fold(0.0, f64::max),
             burst_at_s: rescued.and_then(|run| run.measures.burst_start_s),
             cap_on_s: gate.and_then(|g| g.engage_s),
             cap_off_s: release_s,
@@ -73,8 +65,8 @@ fn rescue_column(
         },
         runs: shown
             .iter()
-            .map(|(arm, run)| RescueRun {
-                arm: *arm,
+            .map(|run| RescueRun {
+                arm: run.meta.arm.clone(),
                 seed: run.meta.seed,
                 origin: origin(run),
                 follow_up_hits: fractions(&run.measures.series.follow_up_hits),

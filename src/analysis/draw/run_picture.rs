@@ -2,7 +2,6 @@
 
 use crate::figure::Figure;
 use crate::figure::run_picture::{RunPanel, RunPicture, SlopeLine, Threshold, run_picture};
-use crate::figure::style::Arm;
 use crate::figure::timeline::Timeline;
 use crate::judged::Binding;
 use crate::judged::score::ScoredRun;
@@ -21,7 +20,7 @@ pub fn draw(run: &ScoredRun) -> Figure {
     let ratio = |rate: &Option<f64>| rate.zip(all_miss).map(|(rate, reference)| rate / reference);
     run_picture(&RunPicture {
         run: format!("{} {}{rate}{population}, seed {}", meta.cell, meta.arm, meta.seed),
-        arm: arm(&meta.arm),
+        arm: meta.arm.clone(),
         verdict: verdict(run),
         timeline: Timeline {
             end_s: meta.horizon_s,
@@ -46,16 +45,6 @@ pub fn draw(run: &ScoredRun) -> Figure {
         slopes: slopes(run),
         origin: origin(run),
     })
-}
-
-fn arm(word: &str) -> Option<Arm> {
-    match word {
-        "burst" => Some(Arm::Burst),
-        "noburst" => Some(Arm::NoBurst),
-        "capped" => Some(Arm::Capped),
-        "rescue" => Some(Arm::Rescue),
-        _ => None,
-    }
 }
 
 fn verdict(run: &ScoredRun) -> String {

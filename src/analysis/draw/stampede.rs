@@ -1,10 +1,10 @@
 //! The stampede, from the runs of the paired test.
 
 use crate::analysis::spec::FigureSpec;
+use crate::figure::Figure;
 use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun, stampede};
-use crate::figure::{Figure, style};
 use crate::judged::score::ScoredRun;
-use crate::rule::Arm;
+use crate::rule::paired;
 
 use super::{at_rate, fractions, origin};
 
@@ -22,7 +22,7 @@ pub fn draw<'a>(
             let shown: Vec<&ScoredRun> = runs
                 .iter()
                 .filter(|run| cell.is_none_or(|name| run.meta.cell == name))
-                .filter(|run| at_rate(run, *rate) && Arm::of(&run.meta.arm).is_some())
+                .filter(|run| at_rate(run, *rate) && paired::place(&run.meta.arm).is_some())
                 .collect();
             used.extend(&shown);
             column(*rate, &shown)
@@ -42,22 +42,17 @@ fn column(rate: f64, runs: &[&ScoredRun]) -> StampedeColumn {
         burst_at_s: runs.iter().filter_map(|run| run.measures.burst_start_s).reduce(f64::min),
         window_s: first.map_or((0.0, 1.0), |run| run.measures.window_span.into()),
         cap: capped.min(),
-        runs: runs.iter().filter_map(|run| stampede_run(run)).collect(),
+        runs: runs.iter().map(|run| stampede_run(run)).collect(),
     }
 }
 
-fn stampede_run(run: &ScoredRun) -> Option<StampedeRun> {
-    let arm = match Arm::of(&run.meta.arm)? {
-        Arm::Burst => style::Arm::Burst,
-        Arm::NoBurst => style::Arm::NoBurst,
-        Arm::Capped => style::Arm::Capped,
-    };
+fn stampede_run(run: &ScoredRun) -> StampedeRun {
     let series = &run.measures.series;
-    Some(StampedeRun {
-        arm,
+    StampedeRun {
+        arm: run.meta.arm.clone(),
         seed: run.meta.seed,
         origin: origin(run),
         hit_bins: fractions(&series.hits),
         backlog: series.backlog.clone(),
-    })
+    }
 }

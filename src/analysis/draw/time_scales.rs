@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::spec::FigureSpec;
+use crate::figure::style::arm_name;
 use crate::figure::time_scales::{TimeScale, TimeScales, time_scales};
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
@@ -21,7 +22,7 @@ pub fn draw<'a>(runs: &'a [ScoredRun], spec: &FigureSpec) -> (Figure, Vec<&'a Sc
             Some(State::Recovered) => false,
             _ => continue,
         };
-        let name = format!("{} {}", run.meta.cell, run.meta.arm.to_uppercase());
+        let name = format!("{} {}", run.meta.cell, arm_name(&run.meta.arm));
         groups.entry((trapped, name, run.meta.source)).or_default().push(run);
     }
     let used = groups.values().flatten().copied().collect();

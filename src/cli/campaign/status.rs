@@ -7,21 +7,26 @@ use std::process::ExitCode;
 use rayon::prelude::*;
 
 use crate::campaign::{Job, State};
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 use super::super::output::{self, Print};
 
 /// Prints a row per run.
 pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
     let columns: &[Col<&Job<'_>>] = &[
-        Col::key("run", "", |job| Cell::text(&job.planned.id)),
-        Col::key("test", "", |job| Cell::text(&job.planned.test.test)),
-        Col::key("cell", "", |job| Cell::text(&job.planned.test.cell)),
-        Col::key("arm", "", |job| Cell::text(job.planned.arm.name())),
-        Col::key("rate_multiple", "lambda_ref", |job| Cell::optional(job.planned.multiple, 2)),
-        Col::key("seed", "", |job| Cell::Count(job.planned.seed)),
-        Col::key("place", "", |job| Cell::text(&job.planned.test.place)),
-        Col::key("directory", "", |job| Cell::text(job.dir.display().to_string())),
+        Heading("run", "", "The planned run").key(|job| Cell::text(&job.planned.id)),
+        Heading("test", "", "The registered test").key(|job| Cell::text(&job.planned.test.test)),
+        Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
+            .key(|job| Cell::text(&job.planned.test.cell)),
+        Heading("arm", "", "What was done to the run: burst, noburst, capped, ...")
+            .key(|job| Cell::text(job.planned.arm.arm().word())),
+        Heading("rate_multiple", "lambda_ref", "Nominal arrival rate; none for closed runs")
+            .key(|job| Cell::optional(job.planned.multiple, 2)),
+        Heading("seed", "", "Seed of the run's plan").key(|job| Cell::Count(job.planned.seed)),
+        Heading("place", "", "Where the paper speaks of it")
+            .key(|job| Cell::text(&job.planned.test.place)),
+        Heading("directory", "", "Its directory, under --out")
+            .key(|job| Cell::text(job.dir.display().to_string())),
     ];
     let shown: &[(&str, &str)] = &[
         ("run", "run"),
@@ -53,10 +58,13 @@ pub fn status(jobs: &[&Job<'_>], out: &Path, how: Print) -> anyhow::Result<ExitC
         }
     }
     let columns: &[Col<(&str, [u64; 3])>] = &[
-        Col::key("test", "", |(test, _)| Cell::text(*test)),
-        Col::count("missing", "runs", |(_, counts)| counts[State::Missing as usize]),
-        Col::count("made", "runs", |(_, counts)| counts[State::Made as usize]),
-        Col::count("differ", "runs", |(_, counts)| counts[State::Differs as usize]),
+        Heading("test", "", "The registered test").key(|(test, _)| Cell::text(*test)),
+        Heading("missing", "runs", "Runs that are not there")
+            .count(|(_, counts)| counts[State::Missing as usize]),
+        Heading("made", "runs", "Runs that are there")
+            .count(|(_, counts)| counts[State::Made as usize]),
+        Heading("differ", "runs", "Runs made from other values")
+            .count(|(_, counts)| counts[State::Differs as usize]),
     ];
     let rows = tests.iter().map(|test| (*test, counts.get(test).copied().unwrap_or_default()));
     let shown: &[(&str, &str)] =

@@ -27,7 +27,7 @@ impl Plot {
         let ending = ending(path)?;
         let figure = draw()?;
         let bytes = if ending == "csv" {
-            figure.data.to_csv()?.into_bytes()
+            figure.data.to_csv().into_bytes()
         } else {
             let rendered = render(&figure.drawing)?;
             match ending {

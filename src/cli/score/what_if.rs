@@ -27,7 +27,7 @@ pub fn as_text(answer: &Answer, width: Width) -> String {
     let row = |RunWhatIf { run, after }: &RunWhatIf| {
         let before = run.state.as_ref().map_or("not judged", |state| state.state.word());
         vec![
-            Cell::text(&run.meta.arm),
+            Cell::text(run.meta.arm.word()),
             Cell::optional(run.meta.rate.multiple, 2),
             Cell::Count(run.meta.seed),
             Cell::text(before),

@@ -13,15 +13,13 @@ fn configs() -> Configs {
 fn judged(name: &str, runs: &[MadeUp]) -> Verdict {
     let configs = configs();
     let file = configs.registrations.get(name).unwrap();
-    let (cell, workload, protocol) = configs.of_cell(&file.registration.cell).unwrap();
-    let context = Context { file, configs: &configs, cell, workload, protocol, is_what_if: false };
-    let evidence = runs.iter().map(|like| gathered(like, &context)).collect();
-    combine(&context, evidence, Vec::new())
+    judged_by(file, runs, &configs)
 }
 
-fn gathered(like: &MadeUp, context: &Context<'_>) -> Evidence {
-    let measured = RunStatistics::of(like.run(), context.configs, Some(context.file)).unwrap();
-    evidence::gather(Arc::new(measured), context)
+fn judged_by(file: &RegistrationFile, runs: &[MadeUp], configs: &Configs) -> Verdict {
+    let measured = |like: &MadeUp| RunStatistics::of(like.run(), configs, Some(file)).unwrap();
+    let measured: Vec<Measured> = runs.iter().map(|run| Ok(Arc::new(measured(run)))).collect();
+    super::verdict(file, &measured, configs).unwrap()
 }
 
 fn sha(name: &str) -> Option<String> {
@@ -160,11 +158,7 @@ fn an_incomplete_registration_judges_nothing() {
     let configs = configs();
     let mut file = configs.registrations["e2-sglang-300k"].clone();
     file.registration.status = Status::Incomplete;
-    let (cell, workload, protocol) = configs.of_cell("sglang-300k").unwrap();
-    let context =
-        Context { file: &file, configs: &configs, cell, workload, protocol, is_what_if: false };
-    let evidence = vec![gathered(&e2()[0], &context)];
-    let verdict = combine(&context, evidence, Vec::new());
+    let verdict = judged_by(&file, &e2()[..1], &configs);
     assert_eq!(verdict.outcome.word, "not decidable");
     assert!(verdict.outcome.because.starts_with("the registration is INCOMPLETE"));
     assert!(!verdict.decisive);

@@ -6,7 +6,7 @@ use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
 use crate::model::curve::layers::{demand_cv2, h2};
 use crate::model::{ModelError, Theory, positive};
 use crate::setup::protocol::Paired;
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// Bursts shown by default, in shares of the critical one.
 const SHARES: [f64; 7] = [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
@@ -70,13 +70,15 @@ pub fn burst(
     let spread = SHARES.map(|share| libm::round(share * critical).max(1.0));
     let bursts = if bursts.is_empty() { &spread[..] } else { bursts };
     let columns: &[Col<Asked<'_>>] = &[
-        Col::number("burst", "fresh sessions", 0, |of| of.burst),
-        Col::new("reaches_onset_first", "probability", |of| {
-            significant(of.basin.committor(of.burst), 3)
-        }),
-        Col::new("stuck", "probability", |of| {
-            significant(of.basin.stuck_probability(of.burst, of.horizon_s), 3)
-        }),
+        Heading("burst", "fresh sessions", "Fresh sessions of the burst").number(0, |of| of.burst),
+        Heading(
+            "reaches_onset_first",
+            "probability",
+            "Probability that the population reaches the onset before the good state",
+        )
+        .new(|of| significant(of.basin.committor(of.burst), 3)),
+        Heading("stuck", "probability", "That the run is stuck at the end")
+            .new(|of| significant(of.basin.stuck_probability(of.burst, of.horizon_s), 3)),
     ];
     let rows = bursts
         .iter()

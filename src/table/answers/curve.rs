@@ -5,7 +5,7 @@ use crate::model::curve::entry::State;
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Col, Table, fixed};
+use crate::table::{Cell, Col, Heading, Table, fixed};
 
 /// A state of the curve, its rate in lambda_ref and its share of turns that hit.
 struct Shown {
@@ -67,12 +67,17 @@ pub fn curve(
         .concat(),
     );
     let columns: &[Col<Shown>] = &[
-        Col::number("population", "sessions", 1, |of| of.state.population),
-        Col::number("mu", "sessions/s", 4, |of| of.state.mu_per_s),
-        Col::number("mu_over_ref", "lambda_ref", 3, |of| of.mu_over_ref),
-        Col::number("turns_that_hit", "%", 1, |of| 100.0 * of.hit_share),
-        Col::number("in_service", "sessions", 1, |of| of.state.in_service),
-        Col::number("queued", "sessions", 1, |of| of.state.queued),
+        Heading("population", "sessions", "Sessions of the closed population")
+            .number(1, |of| of.state.population),
+        Heading("mu", "sessions/s", "Its throughput").number(4, |of| of.state.mu_per_s),
+        Heading("mu_over_ref", "lambda_ref", "Its throughput over lambda_ref")
+            .number(3, |of| of.mu_over_ref),
+        Heading("turns_that_hit", "%", "Share of all turns that hit")
+            .number(1, |of| 100.0 * of.hit_share),
+        Heading("in_service", "sessions", "Sessions in service")
+            .number(1, |of| of.state.in_service),
+        Heading("queued", "sessions", "Sessions that wait in the queue")
+            .number(1, |of| of.state.queued),
     ];
     let states = populations.iter().flat_map(|n| curve.states_at(*n)).map(|state| Shown {
         state,

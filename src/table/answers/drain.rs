@@ -3,7 +3,7 @@
 use super::{answers, facts, near_one, significant};
 use crate::model::fluid::cut::{Fate, fate};
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// A cut and what it leads to.
 struct Cut {
@@ -20,31 +20,36 @@ struct Cut {
 }
 
 const CUTS: &[Col<Cut>] = &[
-    Col::number("cut_to", "lambda_ref", 3, |cut| cut.to),
-    Col::new("rho", "", |cut| near_one(cut.rho, 3)),
-    Col::new("fate", "", |cut| {
+    Heading("cut_to", "lambda_ref", "Arrivals after the cut").number(3, |cut| cut.to),
+    Heading("rho", "", "Load: arrivals over lambda_miss").new(|cut| near_one(cut.rho, 3)),
+    Heading("fate", "", "Whether the backlog empties, settles or grows").new(|cut| {
         Cell::text(match cut.fate {
             Fate::Empties { .. } => "empties",
             Fate::Settles { .. } => "settles",
             Fate::Grows { .. } => "grows",
         })
     }),
-    Col::new("empty_at", "s", |cut| match cut.fate {
+    Heading("empty_at", "s", "When the queue is empty, if it empties").new(|cut| match cut.fate {
         Fate::Empties { after_s } => Cell::Number(cut.cut_s + after_s, 0),
         _ => Cell::Empty,
     }),
-    Col::new("settles_at", "sessions", |cut| match cut.fate {
-        Fate::Settles { backlog } => Cell::Number(backlog, 1),
-        _ => Cell::Empty,
+    Heading("settles_at", "sessions", "Backlog that it settles at, if it does").new(
+        |cut| match cut.fate {
+            Fate::Settles { backlog } => Cell::Number(backlog, 1),
+            _ => Cell::Empty,
+        },
+    ),
+    Heading("grows_by", "sessions/s", "Growth of the backlog, if it grows").new(|cut| {
+        match cut.fate {
+            Fate::Grows { growth_per_s } => significant(growth_per_s, 4),
+            _ => Cell::Empty,
+        }
     }),
-    Col::new("grows_by", "sessions/s", |cut| match cut.fate {
-        Fate::Grows { growth_per_s } => significant(growth_per_s, 4),
-        _ => Cell::Empty,
-    }),
-    Col::number("lowest_backlog", "sessions", 1, |cut| cut.lowest.0),
-    Col::number("lowest_at", "s", 0, |cut| cut.lowest.1),
-    Col::number("dip", "%", 1, |cut| cut.dip_percent),
-    Col::number("backlog_at_end", "sessions", 1, |cut| cut.at_end),
+    Heading("lowest_backlog", "sessions", "Lowest backlog after the cut")
+        .number(1, |cut| cut.lowest.0),
+    Heading("lowest_at", "s", "When the backlog is lowest").number(0, |cut| cut.lowest.1),
+    Heading("dip", "%", "Lowest backlog against that at the cut").number(1, |cut| cut.dip_percent),
+    Heading("backlog_at_end", "sessions", "Backlog at the end").number(1, |cut| cut.at_end),
 ];
 
 /// After the paper's burst at `lambda_per_s`, arrivals are cut at `cut_s` to each of `rates`

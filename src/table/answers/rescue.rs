@@ -5,7 +5,7 @@ use super::{about, answers, facts};
 use crate::model::curve::layers::h4::{Rescue, release};
 use crate::model::rescue::{RescuingCaps, drain_s, rescuing_caps};
 use crate::model::{ModelError, Theory, positive};
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// The backlog that a cap meets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -171,17 +171,28 @@ fn each_cap(theory: &Theory, list: &[CapRow], backlog: Backlog) -> Result<Table,
         Backlog::Seen { .. } => ("now".to_owned(), None),
     };
     let mut columns: Vec<Col<Asked<'_>>> = vec![
-        Col::number("cap", "sessions", 0, |of| of.row.cap),
-        Col::number("mu_at_cap", "sessions/s", 4, |of| of.mu_per_s),
-        Col::new("rescues", "", |of| Cell::yes_no(Some(of.row.rescues))),
-        Col::optional("gate_drains_in", "s", 0, |of| of.row.drain_s),
-        Col::optional("release_after_by_h4", "s", 0, |of| of.row.release_after_s),
+        Heading("cap", "sessions", "The cap").number(0, |of| of.row.cap),
+        Heading("mu_at_cap", "sessions/s", "Throughput at that population")
+            .number(4, |of| of.mu_per_s),
+        Heading("rescues", "", "Whether the cap rescues")
+            .new(|of| Cell::yes_no(Some(of.row.rescues))),
+        Heading("gate_drains_in", "s", "Until the gate is empty, quasi-static")
+            .optional(0, |of| of.row.drain_s),
+        Heading("release_after_by_h4", "s", "From engaging the cap to its release, by layer H4")
+            .optional(0, |of| of.row.release_after_s),
     ];
     if engage_s.is_some() {
-        columns.push(Col::optional("release_at_by_h4", "s", 0, |of| {
-            let at_s = of.engage_s.zip(of.row.release_after_s);
-            at_s.map(|(engage_s, after_s)| engage_s + after_s)
-        }));
+        columns.push(
+            Heading(
+                "release_at_by_h4",
+                "s",
+                "When the cap is released, by layer H4, on the protocol's clock",
+            )
+            .optional(0, |of| {
+                let at_s = of.engage_s.zip(of.row.release_after_s);
+                at_s.map(|(engage_s, after_s)| engage_s + after_s)
+            }),
+        );
     }
     let title = format!("Caps engaged {when} (H4 is an approximation)");
     let rows = list.iter().map(|row| Asked { row, mu_per_s: curve.mu_per_s(row.cap), engage_s });

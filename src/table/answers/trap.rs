@@ -3,7 +3,7 @@
 use super::{Fact, answers, facts, near_one, significant};
 use crate::model::fifo::{kendall, roots};
 use crate::model::{ModelError, Regime, Theory, Trap};
-use crate::table::{Cell, Col, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// Bands of turns that the mix is shown in.
 const BANDS: [(usize, usize); 5] = [(1, 5), (6, 10), (11, 20), (21, 40), (41, usize::MAX)];
@@ -97,9 +97,11 @@ struct Band {
 /// Turns served in the trap against the stationary mix.
 fn mix(theory: &Theory, trap: &Trap) -> Table {
     let columns: &[Col<Band>] = &[
-        Col::new("turns", "", |band| Cell::text(format!("{}-{}", band.turns.0, band.turns.1))),
-        Col::number("trapped", "%", 1, |band| band.trapped),
-        Col::number("stationary", "%", 1, |band| band.stationary),
+        Heading("turns", "", "Band of a session's turns")
+            .new(|band| Cell::text(format!("{}-{}", band.turns.0, band.turns.1))),
+        Heading("trapped", "%", "Share of the turns served in the trap")
+            .number(1, |band| band.trapped),
+        Heading("stationary", "%", "Share of all turns").number(1, |band| band.stationary),
     ];
     let turns = trap.tilted_mix.len();
     let share = |mix: &[f64], from: usize, to: usize| 100.0 * mix[from - 1..to].iter().sum::<f64>();

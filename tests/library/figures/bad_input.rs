@@ -8,12 +8,12 @@ use trapcheck::figure::predicted_curve::{PredictedCurves, predicted_curves};
 use trapcheck::figure::rescue::{Rescue, rescue};
 use trapcheck::figure::run_picture::{RunPicture, run_picture};
 use trapcheck::figure::stampede::{Stampede, StampedeRun, stampede};
-use trapcheck::figure::style::Arm;
 use trapcheck::figure::theorem::{TheoremCheck, theorem};
 use trapcheck::figure::tilted_mix::{TiltedMix, tilted_mix};
 use trapcheck::figure::time_scales::{TimeScales, time_scales};
 use trapcheck::figure::two_engines::two_engines;
 use trapcheck::rendering;
+use trapcheck::setup::Arm;
 
 use crate::figures::made_up::{self, curves, rescues, single_runs, theories};
 
@@ -51,7 +51,7 @@ fn an_empty_column_draws_its_axes_and_says_that_it_has_no_data() {
 
 #[test]
 fn the_plotted_data_keep_unknown_fractions_empty() {
-    let csv = stampede(&single_run(vec![(0.0, 3.0)])).data.to_csv().expect("a table");
+    let csv = stampede(&single_run(vec![(0.0, 3.0)])).data.to_csv();
     let expected = "run,source,column,quantity,arm,seed,t [s],value\n\
                     BURST 7,simulated,one rate,hit_fraction,BURST,7,50.000,0.250000\n\
                     BURST 7,simulated,one rate,hit_fraction,BURST,7,150.000,\n\

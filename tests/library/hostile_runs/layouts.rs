@@ -21,7 +21,7 @@ fn the_clusters_run_holds_the_same_data_as_format_1_to_the_bit() {
     assert_eq!((theirs.pool_tokens, theirs.prefix_caching), (30_000, true));
     assert_eq!((theirs.duration_s, theirs.horizon_s), (60.0, 60.0));
     assert_eq!(theirs.start_unix, Some(1_795_954_269.928));
-    assert_eq!((theirs.arm.as_str(), theirs.gpu, theirs.registration), ("capped", None, None));
+    assert_eq!((theirs.arm.word(), theirs.gpu, theirs.registration), ("capped", None, None));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::drawing::Frame;
 use super::label::Label;
 use super::style::SMALL_PT;
 use super::ticks;
-pub use super::ticks::Tick;
+pub use super::ticks::{Across, Tick};
 
 /// How values are spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,15 +131,6 @@ impl Axis {
             (false, Scale::Log) => (lo, lo * 10.0),
         }
     }
-}
-
-/// Whether tick labels lie along the axis or stand beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Across {
-    /// A horizontal axis: labels follow each other along it.
-    Along,
-    /// A vertical axis: labels are stacked.
-    Stacked,
 }
 
 /// An axis whose range and ticks are settled.

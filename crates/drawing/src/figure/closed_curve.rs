@@ -4,7 +4,6 @@
 //! population. The peak and the cap are computed elsewhere.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::{Mark, Marker};
@@ -16,6 +15,7 @@ use super::style::{
 };
 use super::timeline::lettered;
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows: one column per cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +104,7 @@ pub fn closed_curves(input: &ClosedCurves) -> Figure {
         note: note(input),
         missing: missing(&input.cells),
     };
-    page.figure(data(&input.cells))
+    page.figure(&columns(), data(&input.cells))
 }
 
 impl CurveKind {
@@ -222,34 +222,40 @@ fn missing(cells: &[ClosedCell]) -> Vec<String> {
     cells.iter().flat_map(of_cell).collect()
 }
 
-fn data(cells: &[ClosedCell]) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("cell", "", 0),
-        ("series", "", 0),
-        ("n", "", 0),
-        ("completed", "sessions/s", 6),
-        ("completed_standard_error", "sessions/s", 6),
-        ("completed_from_turns", "sessions/s", 6),
-        ("hit_fraction", "", 6),
-        ("hit_fraction_standard_error", "", 6),
-    ]);
-    let value = |e: Option<Estimate>| Value::known(e.map(|e| e.value));
-    let error = |e: Option<Estimate>| Value::known(e.and_then(|e| e.standard_error));
+/// A point in its panel and series.
+struct Plotted<'a> {
+    cell: String,
+    series: String,
+    point: &'a ClosedPoint,
+}
+
+const fn columns<'a>() -> [Col<Plotted<'a>>; 8] {
+    [
+        Heading("cell", "", "The cell").new(|of| Cell::text(&of.cell)),
+        Heading("series", "", "Whose runs").new(|of| Cell::text(&of.series)),
+        Heading("n", "", "Sessions of the closed population").count(|of| u64::from(of.point.n)),
+        Heading("completed [sessions/s]", "sessions/s", "Sessions completed")
+            .optional(6, |of| Some(of.point.sessions_per_s?.value)),
+        Heading("completed_standard_error [sessions/s]", "sessions/s", "Its standard error")
+            .optional(6, |of| of.point.sessions_per_s?.standard_error),
+        Heading("completed_from_turns [sessions/s]", "sessions/s", "The same by turns")
+            .optional(6, |of| of.point.turns_based_per_s),
+        Heading("hit_fraction", "", "Share of turns that hit")
+            .optional(6, |of| Some(of.point.hit_fraction?.value)),
+        Heading("hit_fraction_standard_error", "", "Its standard error")
+            .optional(6, |of| of.point.hit_fraction?.standard_error),
+    ]
+}
+
+fn data(cells: &[ClosedCell]) -> Vec<(Origin, Plotted<'_>)> {
+    let mut data = Vec::new();
     for cell in cells {
         for series in from_the_back(cell) {
-            for point in &series.points {
-                let row = [
-                    Value::Text(Label::parse(&cell.title).text()),
-                    Value::Text(Label::parse(&series.label).text()),
-                    f64::from(point.n).into(),
-                    value(point.sessions_per_s),
-                    error(point.sessions_per_s),
-                    Value::known(point.turns_based_per_s),
-                    value(point.hit_fraction),
-                    error(point.hit_fraction),
-                ];
-                data.push(&point.origin, row);
-            }
+            data.extend(series.points.iter().map(|point| {
+                let [cell, series] =
+                    [&cell.title, &series.label].map(|label| Label::parse(label).text());
+                (point.origin.clone(), Plotted { cell, series, point })
+            }));
         }
     }
     data

@@ -4,7 +4,6 @@
 //! The trajectories are computed elsewhere; whether one clears is theirs to show.
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
@@ -15,6 +14,7 @@ use super::style::{
     PURPLE, SOLID, Stroke, VERMILLION,
 };
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,18 +72,23 @@ pub fn cuts(input: &Cuts) -> Figure {
         note: Label::plain(&input.note),
         missing: input.curves.iter().skip(LOOKS.len()).map(|c| c.label.clone()).collect(),
     };
-    page.figure(data(input))
+    page.figure(COLUMNS, data(input))
 }
 
-fn data(input: &Cuts) -> FigureData {
-    let mut data =
-        FigureData::new(&[("arrivals", "", 0), ("t", "s", 1), ("sessions_in_system", "", 3)]);
+/// A point of a curve: what arrivals are cut to, and the backlog at a time.
+type Point = (String, (f64, f64));
+
+const COLUMNS: &[Col<Point>] = &[
+    Heading("arrivals", "", "What arrivals are cut to").new(|(label, _)| Cell::text(label)),
+    Heading("t [s]", "s", "Time since the start of the run").number(1, |(_, (t_s, _))| *t_s),
+    Heading("sessions_in_system", "", "Backlog").number(3, |(_, (_, sessions))| *sessions),
+];
+
+fn data(input: &Cuts) -> Vec<(Origin, Point)> {
+    let mut data = Vec::new();
     for curve in &input.curves {
         let label = Label::parse(&curve.label).text();
-        for (t_s, sessions) in &curve.backlog {
-            let row = [label.as_str().into(), (*t_s).into(), (*sessions).into()];
-            data.push(&Origin::model(), row);
-        }
+        data.extend(curve.backlog.iter().map(|at| (Origin::model(), (label.clone(), *at))));
     }
     data
 }

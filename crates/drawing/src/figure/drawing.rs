@@ -4,7 +4,7 @@
 //! off or covers another. It knows nothing of axes or data.
 
 use super::font::{CAP_HEIGHT, DESCENT};
-use super::label::{Label, Run};
+use super::label::{Label, PlacedPiece};
 use super::style::{Colour, Stroke};
 
 /// A place on the page, in pt.
@@ -217,7 +217,7 @@ impl Text {
     pub fn frame(&self) -> Frame {
         let (x, y) = (self.start.x, self.start.y);
         let runs = self.label.runs(self.size_pt);
-        let reach = |of: fn(&Run) -> f64| runs.iter().map(of).fold(0.0, f64::max);
+        let reach = |of: fn(&PlacedPiece) -> f64| runs.iter().map(of).fold(0.0, f64::max);
         let up = reach(|run| CAP_HEIGHT * run.size_pt - run.dy_pt);
         let down = reach(|run| DESCENT * run.size_pt + run.dy_pt);
         let width = self.label.width_pt(self.size_pt);

@@ -5,7 +5,6 @@
 //! rule.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::{Mark, Marker};
@@ -14,6 +13,7 @@ use super::panel::{Panel, TopAxis};
 use super::style::{COLUMN_WIDTH_PT, ENGINE, LEVEL, SIMULATOR, SIMULATOR_TOO, Stroke};
 use super::timeline::lettered;
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows: one panel per cell, one below the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,7 @@ pub fn from_empty(input: &FromEmpty) -> Figure {
         note: Label::plain(&input.note),
         missing: lacking.map(|cell| format!("engine runs of {}", cell.title)).collect(),
     };
-    page.figure(data(&input.cells))
+    page.figure(COLUMNS, data(&input.cells))
 }
 
 fn look(index: usize) -> Stroke {
@@ -140,25 +140,37 @@ fn legend(cells: &[FromEmptyCell]) -> Vec<Entry> {
     entries
 }
 
-fn data(cells: &[FromEmptyCell]) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("cell", "", 0),
-        ("series", "", 0),
-        ("rate", "sessions/s", 6),
-        ("rate_over_lambda_ref", "", 4),
-        ("stable_share", "", 4),
-    ]);
+/// A point in its panel and series.
+struct Plotted {
+    cell: String,
+    series: String,
+    rate_per_s: f64,
+    lambda_ref_per_s: f64,
+    share: f64,
+}
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("cell", "", "The cell").new(|of| Cell::text(&of.cell)),
+    Heading("series", "", "An engine's runs, or a simulator's").new(|of| Cell::text(&of.series)),
+    Heading("rate [sessions/s]", "sessions/s", "Arrival rate").number(6, |of| of.rate_per_s),
+    Heading("rate_over_lambda_ref", "", "The rate over lambda_ref")
+        .number(4, |of| of.rate_per_s / of.lambda_ref_per_s),
+    Heading("stable_share", "", "Share of the runs that are stable").number(4, |of| of.share),
+];
+
+fn data(cells: &[FromEmptyCell]) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
     for cell in cells {
         let title = Label::parse(&cell.title).text();
         let mut push = |series: &str, point: &StablePoint| {
-            let row = [
-                title.as_str().into(),
-                Value::Text(Label::parse(series).text()),
-                point.rate_per_s.into(),
-                (point.rate_per_s / cell.lambda_ref_per_s).into(),
-                point.share.into(),
-            ];
-            data.push(&point.origin, row);
+            let plotted = Plotted {
+                cell: title.clone(),
+                series: Label::parse(series).text(),
+                rate_per_s: point.rate_per_s,
+                lambda_ref_per_s: cell.lambda_ref_per_s,
+                share: point.share,
+            };
+            data.push((point.origin.clone(), plotted));
         };
         cell.engine.iter().for_each(|point| push("engine run", point));
         for simulator in &cell.simulators {

@@ -28,7 +28,7 @@ enum Level {
 
 /// A piece as placed: offsets from the label's own baseline start.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct PlacedPiece {
     /// What it says.
     pub text: String,
     /// Upright or italic.
@@ -90,10 +90,10 @@ impl Label {
     }
 
     /// Its pieces, placed along the baseline.
-    pub fn runs(&self, size_pt: f64) -> Vec<Run> {
+    pub fn runs(&self, size_pt: f64) -> Vec<PlacedPiece> {
         let mut dx_pt = 0.0;
         let place = |piece: &Piece| {
-            let run = Run {
+            let run = PlacedPiece {
                 text: piece.text.clone(),
                 face: piece.face,
                 size_pt: piece.size_pt(size_pt),

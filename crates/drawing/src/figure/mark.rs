@@ -223,14 +223,6 @@ impl Mark {
         Mark::Note(Note { at, text: text.into(), colour })
     }
 
-    /// Whether it shows data, and does not only mark a place.
-    pub fn is_data(&self) -> bool {
-        matches!(
-            self,
-            Mark::Line(_) | Mark::Steps(_) | Mark::Points(_) | Mark::Bars(_) | Mark::Band(_)
-        )
-    }
-
     /// The points that the axes have to hold, unknown values left out.
     pub fn extent(&self) -> Vec<(f64, f64)> {
         match self {

@@ -4,7 +4,6 @@
 //! left to the law.
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
@@ -13,6 +12,7 @@ use super::panel::Panel;
 use super::style::{BLUE, DASHED, LEVEL, ORANGE, PAGE_WIDTH_PT, PALE, SEED_PT, SOLID, Stroke};
 use super::timeline::lettered;
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,7 +109,7 @@ pub fn mirror(input: &Mirror) -> Figure {
         )),
         missing: absent.map(|kind| kind.2.to_owned()).collect(),
     };
-    page.figure(data(input))
+    page.figure(COLUMNS, data(input))
 }
 
 /// What made the runs of a kind.
@@ -154,29 +154,33 @@ fn time_axis(input: &Mirror) -> Axis {
     Axis::linear("time since start of run (s)").over(input.from_s, end)
 }
 
-fn data(input: &Mirror) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("quantity", "", 0),
-        ("series", "", 0),
-        ("seed", "", 0),
-        ("t", "s", 3),
-        ("value", "", 6),
-    ]);
+/// A value of a series over time.
+struct Plotted {
+    quantity: &'static str,
+    series: &'static str,
+    seed: u64,
+    t_s: f64,
+    value: f64,
+}
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.quantity)),
+    Heading("series", "", "Runs, or a prediction").new(|of| Cell::text(of.series)),
+    Heading("seed", "", "The run's seed").new(|of| Cell::Count(of.seed)),
+    Heading("t [s]", "s", "Time since the start of the run").number(3, |of| of.t_s),
+    Heading("value", "", "The value at that time").number(6, |of| of.value),
+];
+
+fn data(input: &Mirror) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
     for (kind, name, _, _) in KINDS {
         for series in input.series.iter().filter(|s| s.kind == kind) {
             let completions = series.completions.iter().map(|p| ("completions_over_lambda_ref", p));
             let backlog = series.backlog.iter().map(|p| ("sessions_in_system", p));
-            for (quantity, (t_s, value)) in completions.chain(backlog) {
-                let seed = series.seed.to_string();
-                let row = [
-                    quantity.into(),
-                    name.into(),
-                    seed.as_str().into(),
-                    (*t_s).into(),
-                    (*value).into(),
-                ];
-                data.push(&series.origin, row);
-            }
+            data.extend(completions.chain(backlog).map(|(quantity, &(t_s, value))| {
+                let plotted = Plotted { quantity, series: name, seed: series.seed, t_s, value };
+                (series.origin.clone(), plotted)
+            }));
         }
     }
     data

@@ -4,7 +4,6 @@
 //! All room is computed from the measured texts, so that nothing overlaps or is cut off and
 //! frames of one column and of one row are aligned.
 
-use super::data::FigureData;
 use super::drawing::{Anchor, Drawing, Frame};
 use super::label::Label;
 use super::legend::{self, Entry};
@@ -12,6 +11,7 @@ use super::names;
 use super::panel::Panel;
 use super::style::{GREY, INK, LABEL_PT, LINE_HEIGHT, NOTE_PT};
 use super::{Figure, origin::Origin};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// A page as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +45,31 @@ const MARGIN_PT: f64 = 2.0;
 const BETWEEN_PT: f64 = 8.0;
 const AFTER_LEGEND_PT: f64 = 3.0;
 
+/// Where a plotted value comes from.
+const ORIGIN: &[Col<Origin>] = &[
+    Heading("run", "", "The runs behind the value").key(|from| Cell::text(from.run_names())),
+    Heading("source", "", "What made it: an engine, the simulator or a model")
+        .key(|from| Cell::text(from.source_words())),
+];
+
 impl Page {
-    /// The figure of these data: where they come from is said above the panels, in the title and
-    /// in the description.
-    pub fn figure(&self, data: FigureData) -> Figure {
-        Figure { drawing: self.draw(&data.origin()), data }
+    /// The figure of these values, each with where it comes from: that is said in the first
+    /// columns of the data, above the panels, in the title and in the description.
+    pub fn figure<T>(&self, columns: &[Col<T>], plotted: Vec<(Origin, T)>) -> Figure {
+        // Values of one run follow each other: one of them stands for all.
+        let changes = plotted.chunk_by(|a, b| a.0 == b.0);
+        let origin = Origin::of(changes.filter_map(<[_]>::first).map(|(from, _)| from));
+        let (origins, values): (Vec<Origin>, Vec<T>) = plotted.into_iter().unzip();
+        let nameless = |_: &Origin| Default::default();
+        let mut data =
+            Table::of("", &self.title, ORIGIN, origins, nameless).beside(columns, values);
+        for cell in data.rows.iter_mut().flat_map(|row| &mut row.cells) {
+            // A gap in the drawing is one in the data.
+            if matches!(cell, Cell::Number(x, _) if !x.is_finite()) {
+                *cell = Cell::Empty;
+            }
+        }
+        Figure { drawing: self.draw(&origin), data, origin }
     }
 
     fn draw(&self, origin: &Origin) -> Drawing {
@@ -204,7 +224,7 @@ mod tests {
         }
         let long = panel("a title so long that it needs more than one line of its panel");
         let panels = vec![panel("plain"), crowded, long];
-        let figure = page(PAGE_WIDTH_PT, panels).figure(FigureData::default());
+        let figure = page(PAGE_WIDTH_PT, panels).figure::<f64>(&[], Vec::new());
         let height = |start: &str| {
             let title = |text: &&crate::figure::drawing::Text| text.label.text().starts_with(start);
             figure.drawing.texts().find(title).map(|text| text.start.y).unwrap()
@@ -216,14 +236,32 @@ mod tests {
 
     #[test]
     fn where_the_data_come_from_is_above_the_panels_in_the_title_and_in_the_description() {
-        let mut data = FigureData::new(&[("value", "", 0)]);
         let run = Origin::run("r", "tiny", Source::Engine("vLLM 0.32.0, CPU".to_owned()));
-        data.push(&run, [1.0.into()]);
-        let drawing = page(COLUMN_WIDTH_PT, vec![panel("first")]).figure(data).drawing;
+        let page = page(COLUMN_WIDTH_PT, vec![panel("first")]);
+        let drawing = page.figure(&[], vec![(run, 1.0)]).drawing;
         let texts: Vec<_> = drawing.texts().map(|text| (text.label.text(), text.start.y)).collect();
         let at = |what: &str| texts.iter().find(|(text, _)| text == what).unwrap().1;
         assert!(at("vLLM 0.32.0, CPU: tiny") < at("first"));
         assert_eq!(drawing.title, "Title (vLLM 0.32.0, CPU)");
         assert_eq!(drawing.description, "What is seen. Data: vLLM 0.32.0, CPU: tiny.");
+    }
+    #[test]
+    fn each_value_says_where_it_comes_from_and_unknown_ones_are_empty() {
+        let columns: &[Col<(&str, f64, Option<f64>)>] = &[
+            Heading("arm", "", "The arm").new(|of| Cell::text(of.0)),
+            Heading("t [s]", "s", "When").number(1, |of| of.1),
+            Heading("hit_fraction", "", "What hits").optional(3, |of| of.2),
+        ];
+        let run = Origin::run("r1", "x", Source::Simulated);
+        let plotted = vec![
+            (run.clone(), ("BURST, late", 10.0, None)),
+            (Origin::model(), ("F", 20.25, Some(0.5))),
+            (Origin::model(), ("F", 30.0, Some(f64::NAN))),
+        ];
+        let figure = page(COLUMN_WIDTH_PT, Vec::new()).figure(columns, plotted);
+        let expected = "run,source,arm,t [s],hit_fraction\n\
+                        r1,simulated,\"BURST, late\",10.0,\n,model,F,20.2,0.500\n,model,F,30.0,\n";
+        assert_eq!(figure.data.to_csv(), expected);
+        assert_eq!(figure.origin, Origin::of(&[run, Origin::model()]));
     }
 }

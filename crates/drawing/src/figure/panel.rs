@@ -13,7 +13,7 @@ use super::plot;
 use super::style::{AXIS, GREY, INK, LABEL_PT, LINE_HEIGHT, MINOR_TICK_PT, SMALL_PT, TICK_PT};
 
 /// Distance between a tick and its label, and between labels, pt.
-pub const GAP_PT: f64 = 2.0;
+const GAP_PT: f64 = 2.0;
 
 /// A panel as asked for.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,6 @@
 //! No run's point enters a prediction here or in what is drawn.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::{Mark, Marker};
@@ -16,6 +15,7 @@ use super::style::{
 };
 use super::timeline::lettered;
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows: one panel per cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ pub fn predicted_curves(input: &PredictedCurves) -> Figure {
         note: Label::plain(&input.note),
         missing: missing(&input.cells),
     };
-    page.figure(data(&input.cells))
+    page.figure(COLUMNS, data(&input.cells))
 }
 
 fn panel(index: usize, cell: &PredictedCell, count: usize) -> Panel {
@@ -148,18 +148,27 @@ fn missing(cells: &[PredictedCell]) -> Vec<String> {
     cells.iter().flat_map(of_cell).collect()
 }
 
-fn data(cells: &[PredictedCell]) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("cell", "", 0),
-        ("series", "", 0),
-        ("n", "", 4),
-        ("mu", "sessions/s", 6),
-    ]);
+/// A point in its panel and series.
+struct Plotted {
+    cell: String,
+    series: &'static str,
+    n: f64,
+    mu_per_s: Option<f64>,
+}
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("cell", "", "The cell").new(|of| Cell::text(&of.cell)),
+    Heading("series", "", "A prediction, or runs").new(|of| Cell::text(of.series)),
+    Heading("n", "", "Sessions of the closed population").number(4, |of| of.n),
+    Heading("mu [sessions/s]", "sessions/s", "Its completions").optional(6, |of| of.mu_per_s),
+];
+
+fn data(cells: &[PredictedCell]) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
     for cell in cells {
         let title = Label::parse(&cell.title).text();
-        let mut push = |from: &Origin, series: &str, n: f64, rate: Option<f64>| {
-            let row = [title.as_str().into(), series.into(), n.into(), Value::known(rate)];
-            data.push(from, row);
+        let mut push = |from: &Origin, series, n, mu_per_s| {
+            data.push((from.clone(), Plotted { cell: title.clone(), series, n, mu_per_s }));
         };
         let model = Origin::model();
         cell.fluid.iter().for_each(|(n, rate)| push(&model, "predicted_fluid", *n, Some(*rate)));

@@ -4,15 +4,17 @@
 //! is outstanding below. The registered verdicts are left to the rule.
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
-use super::style::{Arm, CAP_SHADE, COLUMN_WIDTH_PT, HELD, PAGE_WIDTH_PT, WINDOW_SHADE};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::style::{
+    CAP_SHADE, COLUMN_WIDTH_PT, HELD, PAGE_WIDTH_PT, WINDOW_SHADE, arm_name, arm_stroke,
+};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin, arms};
+use crate::setup::Arm;
 
 /// What the figure shows: one column per cell and rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +78,7 @@ pub fn rescue(input: &Rescue) -> Figure {
         note: note(input),
         missing: missing(columns),
     };
-    page.figure(data(columns))
+    page.figure(SAMPLE, data(columns))
 }
 
 fn hit_panels(columns: &[RescueColumn]) -> Vec<Panel> {
@@ -86,7 +88,7 @@ fn hit_panels(columns: &[RescueColumn]) -> Vec<Panel> {
         panel.title = lettered(i, columns.len(), &column.title);
         timeline(column).mark(&mut panel, true);
         for run in from_the_back(column) {
-            panel.add(Mark::line(run.follow_up_hits.clone(), run.arm.stroke()));
+            panel.add(Mark::line(run.follow_up_hits.clone(), arm_stroke(&run.arm)));
         }
         panel
     };
@@ -100,7 +102,7 @@ fn outstanding_panels(columns: &[RescueColumn]) -> Vec<Panel> {
         let mut panel = Panel::new(timeline(column).axis(), y.clone().labelled(i == 0));
         timeline(column).mark(&mut panel, false);
         for run in from_the_back(column) {
-            panel.add(Mark::curve(run.outstanding.iter().copied(), run.arm.stroke()));
+            panel.add(Mark::curve(run.outstanding.iter().copied(), arm_stroke(&run.arm)));
             if !run.held.is_empty() {
                 panel.add(Mark::curve(run.held.iter().copied(), HELD));
             }
@@ -123,15 +125,14 @@ fn from_the_back(column: &RescueColumn) -> impl Iterator<Item = &RescueRun> {
 
 fn legend(columns: &[RescueColumn]) -> Vec<Entry> {
     let runs = || columns.iter().flat_map(|c| &c.runs);
-    let name = |arm: Arm| match arm {
-        Arm::Rescue => "rescue",
-        Arm::Burst => "BURST (never capped)",
-        Arm::NoBurst => "NOBURST",
-        Arm::Capped => Arm::Capped.name(),
+    let name = |arm: &Arm| match arm {
+        Arm::Rescue => "rescue".to_owned(),
+        Arm::Burst => "BURST (never capped)".to_owned(),
+        _ => arm_name(arm),
     };
     let shown = [Arm::Rescue, Arm::Burst, Arm::NoBurst];
     let present = shown.iter().filter(|arm| runs().any(|run| run.arm == **arm));
-    let mut entries: Vec<_> = present.map(|arm| Entry::line(arm.stroke(), name(*arm))).collect();
+    let mut entries: Vec<_> = present.map(|arm| Entry::line(arm_stroke(arm), name(arm))).collect();
     if runs().any(|run| !run.held.is_empty()) {
         entries.insert(1, Entry::line(HELD, "rescue: held at the client"));
     }
@@ -157,7 +158,7 @@ fn note(input: &Rescue) -> Label {
 fn missing(columns: &[RescueColumn]) -> Vec<String> {
     let of_column = |column: &RescueColumn| {
         let place = arms::place(&column.title, columns.len());
-        let present: Vec<_> = column.runs.iter().map(|run| (run.arm, run.seed)).collect();
+        let present: Vec<_> = column.runs.iter().map(|run| (&run.arm, run.seed)).collect();
         let mut missing = arms::missing_runs(&FROM_THE_BACK, &present, &place);
         let rescued = column.runs.iter().find(|run| run.arm == Arm::Rescue);
         if rescued.is_some_and(|run| run.held.is_empty()) {
@@ -171,8 +172,8 @@ fn missing(columns: &[RescueColumn]) -> Vec<String> {
     columns.iter().flat_map(of_column).collect()
 }
 
-fn data(columns: &[RescueColumn]) -> FigureData {
-    let mut data = time_table();
+fn data(columns: &[RescueColumn]) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for column in columns {
         for run in from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
@@ -180,7 +181,7 @@ fn data(columns: &[RescueColumn]) -> FigureData {
                     &mut data,
                     &column.title,
                     quantity,
-                    (run.arm, run.seed, &run.origin),
+                    (&run.arm, run.seed, &run.origin),
                     points,
                 );
             };

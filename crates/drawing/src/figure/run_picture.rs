@@ -5,18 +5,19 @@
 //! made by the rule and only printed here.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{
-    Arm, BLUE, DASHED, DOTTED, GREEN, GREY, INK, MAIN_PT, PAGE_WIDTH_PT, PURPLE, SEED_PT, SOLID,
-    Stroke,
+    BLUE, DASHED, DOTTED, GREEN, GREY, INK, MAIN_PT, PAGE_WIDTH_PT, PURPLE, SEED_PT, SOLID, Stroke,
+    arm_stroke,
 };
 use super::timeline::{Timeline, counts_axis};
 use super::{Figure, Origin};
+use crate::setup::Arm;
+use crate::table::{Cell, Col, Heading};
 
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +25,7 @@ pub struct RunPicture {
     /// The run's name: cell, arm, rate and seed, as plain text.
     pub run: String,
     /// Its arm.
-    pub arm: Option<Arm>,
+    pub arm: Arm,
     /// Its verdict, with the clause that decided it, as plain text.
     pub verdict: String,
     /// Burst, cap on, cap off and the evaluation window.
@@ -125,11 +126,11 @@ pub fn run_picture(input: &RunPicture) -> Figure {
         note: Label::plain(&input.verdict),
         missing: absent.map(|panel| axis_of(input, *panel).label.text()).collect(),
     };
-    page.figure(data(input))
+    page.figure(COLUMNS, data(input))
 }
 
 fn stroke(input: &RunPicture) -> Stroke {
-    Stroke::new(input.arm.map_or(INK, |arm| arm.stroke().colour), MAIN_PT, SOLID)
+    Stroke::new(arm_stroke(&input.arm).colour, MAIN_PT, SOLID)
 }
 
 fn has(input: &RunPicture, panel: RunPanel) -> bool {
@@ -234,10 +235,19 @@ fn beside(input: &RunPicture, which: RunPanel) -> Vec<Entry> {
     }
 }
 
-fn data(input: &RunPicture) -> FigureData {
-    let mut data = FigureData::new(&[("quantity", "", 0), ("t", "s", 3), ("value", "", 6)]);
-    let mut push = |quantity: &str, t_s: f64, value: Option<f64>| {
-        data.push(&input.origin, [quantity.into(), t_s.into(), Value::known(value)]);
+/// A quantity at a time (s).
+type Plotted = (&'static str, f64, Option<f64>);
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.0)),
+    Heading("t [s]", "s", "Time since the start of the run").number(3, |of| of.1),
+    Heading("value", "", "The value at that time").optional(6, |of| of.2),
+];
+
+fn data(input: &RunPicture) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
+    let mut push = |quantity, t_s, value| {
+        data.push((input.origin.clone(), (quantity, t_s, value)));
     };
     let series = [
         ("hit_fraction", &input.hits),

@@ -6,14 +6,14 @@
 use std::collections::BTreeSet;
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
-use super::style::{Arm, COLUMN_WIDTH_PT, PAGE_WIDTH_PT};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::style::{COLUMN_WIDTH_PT, PAGE_WIDTH_PT, arm_name, arm_stroke};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin, arms, label::Label};
+use crate::setup::Arm;
 
 /// What the figure shows: one to four columns, one per arrival rate.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +78,7 @@ pub fn stampede(input: &Stampede) -> Figure {
         note: note(input),
         missing: missing(input),
     };
-    page.figure(data(columns))
+    page.figure(SAMPLE, data(columns))
 }
 
 fn hit_panels(columns: &[StampedeColumn]) -> Vec<Panel> {
@@ -87,8 +87,8 @@ fn hit_panels(columns: &[StampedeColumn]) -> Vec<Panel> {
         let mut panel = Panel::new(timeline.axis().labelled(false), y);
         panel.title = lettered(i, columns.len(), &column.title);
         timeline.mark(&mut panel, true);
-        for (arm, run) in runs_from_the_back(column) {
-            panel.add(Mark::line(run.hit_bins.clone(), arm.stroke()));
+        for run in runs_from_the_back(column) {
+            panel.add(Mark::line(run.hit_bins.clone(), arm_stroke(&run.arm)));
         }
         panel
     };
@@ -102,8 +102,8 @@ fn backlog_panels(columns: &[StampedeColumn]) -> Vec<Panel> {
         let timeline = timeline(column);
         let mut panel = Panel::new(timeline.axis(), y.clone().labelled(i == 0));
         timeline.mark(&mut panel, false);
-        for (arm, run) in runs_from_the_back(column) {
-            panel.add(Mark::steps(run.backlog.iter().copied(), arm.stroke()));
+        for run in runs_from_the_back(column) {
+            panel.add(Mark::steps(run.backlog.iter().copied(), arm_stroke(&run.arm)));
         }
         panel
     };
@@ -126,24 +126,24 @@ fn timeline(column: &StampedeColumn) -> Timeline {
 }
 
 /// The runs in drawing order, seeds in order within an arm.
-fn runs_from_the_back(column: &StampedeColumn) -> impl Iterator<Item = (Arm, &StampedeRun)> {
+fn runs_from_the_back(column: &StampedeColumn) -> impl Iterator<Item = &StampedeRun> {
     FROM_THE_BACK.iter().flat_map(|arm| {
         let mut runs: Vec<_> = column.runs.iter().filter(|run| run.arm == *arm).collect();
         runs.sort_by_key(|run| run.seed);
-        runs.into_iter().map(|run| (*arm, run))
+        runs
     })
 }
 
 fn legend(columns: &[StampedeColumn]) -> Vec<Entry> {
     let caps: BTreeSet<_> = columns.iter().filter_map(|c| c.cap).collect();
-    let name = |arm: Arm| match (arm, caps.iter().next()) {
+    let name = |arm: &Arm| match (arm, caps.iter().next()) {
         (Arm::Capped, Some(cap)) if caps.len() == 1 => {
-            format!("{} (*n*_{{cap}} = {cap})", arm.name())
+            format!("{} (*n*_{{cap}} = {cap})", arm_name(arm))
         }
-        _ => arm.name().to_owned(),
+        _ => arm_name(arm),
     };
     let present = |arm: &&Arm| columns.iter().flat_map(|c| &c.runs).any(|run| run.arm == **arm);
-    PAIRED.iter().filter(present).map(|arm| Entry::line(arm.stroke(), name(*arm))).collect()
+    PAIRED.iter().filter(present).map(|arm| Entry::line(arm_stroke(arm), name(arm))).collect()
 }
 
 fn note(input: &Stampede) -> Label {
@@ -165,15 +165,13 @@ fn missing(input: &Stampede) -> Vec<String> {
     let mut missing = Vec::new();
     for column in &input.columns {
         let place = arms::place(&column.title, input.columns.len());
-        let present: Vec<_> = column.runs.iter().map(|run| (run.arm, run.seed)).collect();
+        let present: Vec<_> = column.runs.iter().map(|run| (&run.arm, run.seed)).collect();
         missing.extend(arms::missing_runs(&PAIRED, &present, &place));
         let unknown = |run: &&StampedeRun| run.hit_bins.iter().all(|(_, hit)| hit.is_none());
         missing.extend(
-            column
-                .runs
-                .iter()
-                .filter(unknown)
-                .map(|run| format!("hit fraction of {} seed {}{place}", run.arm.name(), run.seed)),
+            column.runs.iter().filter(unknown).map(|run| {
+                format!("hit fraction of {} seed {}{place}", arm_name(&run.arm), run.seed)
+            }),
         );
     }
     let beyond = input.columns.iter().skip(MOST_COLUMNS);
@@ -191,16 +189,16 @@ fn description(columns: &[StampedeColumn]) -> String {
     )
 }
 
-fn data(columns: &[StampedeColumn]) -> FigureData {
-    let mut data = time_table();
+fn data(columns: &[StampedeColumn]) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for column in columns {
-        for (arm, run) in runs_from_the_back(column) {
+        for run in runs_from_the_back(column) {
             let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
                 push_series(
                     &mut data,
                     &column.title,
                     quantity,
-                    (arm, run.seed, &run.origin),
+                    (&run.arm, run.seed, &run.origin),
                     points,
                 );
             };

@@ -3,6 +3,8 @@
 //! Hues are those of Okabe and Ito, which stay apart for colour-blind readers; each arm also
 //! has its own dash, so that a grey print keeps the arms apart. Nothing here draws.
 
+use crate::setup::Arm;
+
 /// A colour with its opacity, both as drawn on white paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Colour {
@@ -62,7 +64,7 @@ pub const DOTTED: Dash = &[0.9, 1.5];
 /// Dash and dot in turn.
 pub const DASH_DOT: Dash = &[4.2, 1.4, 0.9, 1.4];
 /// Long dashes.
-pub const LONG_DASH: Dash = &[7.0, 2.0];
+const LONG_DASH: Dash = &[7.0, 2.0];
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,42 +139,20 @@ pub const MINOR_TICK_PT: f64 = 1.5;
 /// Radius of a data marker, pt.
 pub const MARKER_PT: f64 = 1.7;
 
-/// An arm of an experiment: what was done to the runs, not how they went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Arm {
-    /// A burst of sessions on top of the base arrivals.
-    Burst,
-    /// Base arrivals alone.
-    NoBurst,
-    /// Burst, with a session cap from the start.
-    Capped,
-    /// Burst, with a session cap engaged later and released.
-    Rescue,
+/// An arm's line, the same in every figure; one without a colour of its own is drawn in ink.
+pub const fn arm_stroke(arm: &Arm) -> Stroke {
+    match arm {
+        Arm::Burst => Stroke::new(VERMILLION, SEED_PT, SOLID),
+        Arm::NoBurst => Stroke::new(BLUE, SEED_PT, DASHED),
+        Arm::Capped => Stroke::new(PURPLE, 0.9, DOTTED),
+        Arm::Rescue => Stroke::new(GREEN, 1.2, SOLID),
+        _ => Stroke::new(INK, SEED_PT, DASH_DOT),
+    }
 }
 
-impl Arm {
-    /// Every arm, in the order of legends.
-    pub const ALL: [Arm; 4] = [Arm::Burst, Arm::NoBurst, Arm::Capped, Arm::Rescue];
-
-    /// The arm's name as printed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Arm::Burst => "BURST",
-            Arm::NoBurst => "NOBURST",
-            Arm::Capped => "CAPPED",
-            Arm::Rescue => "RESCUE",
-        }
-    }
-
-    /// The arm's line, the same in every figure.
-    pub const fn stroke(self) -> Stroke {
-        match self {
-            Arm::Burst => Stroke::new(VERMILLION, SEED_PT, SOLID),
-            Arm::NoBurst => Stroke::new(BLUE, SEED_PT, DASHED),
-            Arm::Capped => Stroke::new(PURPLE, 0.9, DOTTED),
-            Arm::Rescue => Stroke::new(GREEN, 1.2, SOLID),
-        }
-    }
+/// An arm's name as printed in figures.
+pub fn arm_name(arm: &Arm) -> String {
+    arm.word().to_uppercase()
 }
 
 #[cfg(test)]
@@ -188,7 +168,8 @@ mod tests {
 
     #[test]
     fn every_arm_has_its_own_colour_and_is_told_apart_without_it() {
-        let all = || Arm::ALL.into_iter().map(|arm| (arm, arm.stroke()));
+        let drawn = [Arm::Burst, Arm::NoBurst, Arm::Capped, Arm::Rescue, Arm::Closed];
+        let all = || drawn.iter().map(|arm| (arm, arm_stroke(arm)));
         for (a, sa) in all() {
             for (b, sb) in all().filter(|(b, _)| *b != a) {
                 assert_ne!(sa.colour, sb.colour, "{a:?} {b:?}");

@@ -5,7 +5,6 @@
 //! rho - 1. It says nothing of the gap's slope, so the fourth panel has no such line.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::{Mark, Marker};
@@ -14,6 +13,7 @@ use super::panel::Panel;
 use super::style::{GREEN, MODEL_CELLS, ORANGE, PAGE_WIDTH_PT, QUASI_STATIC};
 use super::timeline::lettered;
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,7 +124,7 @@ pub fn theorem(input: &TheoremCheck) -> Figure {
         note: Label::plain(&input.note),
         missing: missing(input),
     };
-    page.figure(data(input))
+    page.figure(COLUMNS, data(input))
 }
 
 fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
@@ -196,24 +196,35 @@ fn missing(input: &TheoremCheck) -> Vec<String> {
     missing
 }
 
-fn data(input: &TheoremCheck) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("quantity", "", 0),
-        ("series", "", 0),
-        ("cell", "", 0),
-        ("rho", "", 6),
-        ("value", "", 6),
-    ]);
+/// A value in its panel and series.
+struct Plotted {
+    quantity: &'static str,
+    series: &'static str,
+    cell: String,
+    rho: f64,
+    value: Option<f64>,
+}
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.quantity)),
+    Heading("series", "", "Model F, or how the runs began").new(|of| Cell::text(of.series)),
+    Heading("cell", "", "The cell").new(|of| Cell::text(&of.cell)),
+    Heading("rho", "", "Arrivals over the all-miss session rate").number(6, |of| of.rho),
+    Heading("value", "", "The value at that load").optional(6, |of| of.value),
+];
+
+fn data(input: &TheoremCheck) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
     for quantity in &QUANTITIES {
-        let mut push = |from: &Origin, series: &str, cell: &str, reading: &Reading| {
-            let row = [
-                quantity.name.into(),
-                series.into(),
-                cell.into(),
-                reading.rho.into(),
-                Value::known((quantity.of)(reading)),
-            ];
-            data.push(from, row);
+        let mut push = |from: &Origin, series, cell: &str, reading: &Reading| {
+            let plotted = Plotted {
+                quantity: quantity.name,
+                series,
+                cell: cell.to_owned(),
+                rho: reading.rho,
+                value: (quantity.of)(reading),
+            };
+            data.push((from.clone(), plotted));
         };
         let model = Origin::model();
         for cell in &input.cells {

@@ -3,9 +3,17 @@
 //! Powers of ten are read from their decimal notation, so that a tick at 0.3 is the number
 //! nearest to 0.3 on every machine.
 
-use super::axis::Across;
 use super::label::Label;
 use super::style::SMALL_PT;
+
+/// Whether tick labels lie along the axis or stand beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Across {
+    /// A horizontal axis: labels follow each other along it.
+    Along,
+    /// A vertical axis: labels are stacked.
+    Stacked,
+}
 
 /// A tick: labelled, or a minor one whose label is empty.
 #[derive(Debug, Clone, PartialEq)]

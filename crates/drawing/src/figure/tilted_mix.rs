@@ -4,7 +4,6 @@
 //! stationary mix; right, model F's ratios over the load. The model is computed elsewhere.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::{Bars, Mark};
@@ -16,6 +15,7 @@ use super::style::{
 };
 use super::timeline::lettered;
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ pub fn tilted_mix(input: &TiltedMix) -> Figure {
         note: Label::plain(&input.note),
         missing: missing.chain(beyond).collect(),
     };
-    page.figure(data(input))
+    page.figure(COLUMNS, data(input))
 }
 
 fn by_turn(shares: &[f64]) -> impl Iterator<Item = (f64, f64)> {
@@ -109,21 +109,33 @@ fn load_panel(input: &TiltedMix) -> Panel {
     panel
 }
 
-fn data(input: &TiltedMix) -> FigureData {
-    let mut data =
-        FigureData::new(&[("series", "", 0), ("turn", "", 0), ("rho", "", 6), ("value", "", 8)]);
+/// A share of turns, or a quantity over the load.
+struct Plotted {
+    series: String,
+    turn: Option<f64>,
+    rho: Option<f64>,
+    value: f64,
+}
+
+const COLUMNS: &[Col<Plotted>] = &[
+    Heading("series", "", "A mix of turns, or a quantity").new(|of| Cell::text(&of.series)),
+    Heading("turn", "", "Turn of its session").optional(0, |of| of.turn),
+    Heading("rho", "", "Arrivals over lambda_miss").optional(6, |of| of.rho),
+    Heading("value", "", "Share of turns, or the quantity").number(8, |of| of.value),
+];
+
+fn data(input: &TiltedMix) -> Vec<(Origin, Plotted)> {
+    let mut data = Vec::new();
+    let mut push = |series: &str, turn, rho, value| {
+        let series = series.to_owned();
+        data.push((Origin::model(), Plotted { series, turn, rho, value }));
+    };
     for (name, shares) in [("trapped", &input.trapped), ("stationary", &input.stationary)] {
-        for (turn, share) in by_turn(shares) {
-            let row = [name.into(), turn.into(), Value::known(input.rho), share.into()];
-            data.push(&Origin::model(), row);
-        }
+        by_turn(shares).for_each(|(turn, share)| push(name, Some(turn), input.rho, share));
     }
     for curve in &input.curves {
         let name = Label::parse(&curve.label).text();
-        for (rho, value) in &curve.points {
-            let row = [name.as_str().into(), Value::Unknown, (*rho).into(), (*value).into()];
-            data.push(&Origin::model(), row);
-        }
+        curve.points.iter().for_each(|(rho, value)| push(&name, None, Some(*rho), *value));
     }
     data
 }

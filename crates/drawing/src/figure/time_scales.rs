@@ -4,7 +4,6 @@
 //! which the pool turns over. The two are shown beside each other; neither causes the other here.
 
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::{Band, Mark, Marker};
@@ -12,6 +11,7 @@ use super::page::{Page, Row};
 use super::panel::Panel;
 use super::style::{BLUE, COLUMN_WIDTH_PT, INK, VERMILLION};
 use super::{Figure, Origin};
+use crate::table::{Cell, Col, Heading};
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ pub fn time_scales(input: &TimeScales) -> Figure {
         note: Label::plain("Medians over the runs of a cell and arm."),
         missing,
     };
-    page.figure(data(input))
+    page.figure(&columns(), data(input))
 }
 
 fn colour(bar: &Bar) -> super::style::Colour {
@@ -114,23 +114,21 @@ fn extent(values: &[f64]) -> Option<(f64, f64)> {
     Some((low, high))
 }
 
-fn data(input: &TimeScales) -> FigureData {
-    let mut data = FigureData::new(&[
-        ("name", "", 0),
-        ("state", "", 0),
-        ("quantity", "", 0),
-        ("time", "s", 3),
-    ]);
-    for bar in &BARS {
-        for measured in input.measured.iter().filter(|m| m.trapped == bar.trapped) {
-            let row = [
-                measured.name.as_str().into(),
-                if bar.trapped { "trapped" } else { "good" }.into(),
-                bar.quantity.into(),
-                Value::known((bar.of)(measured)),
-            ];
-            data.push(&measured.origin, row);
-        }
-    }
-    data
+const fn columns<'a>() -> [Col<(&'a TimeScale, &'a Bar)>; 4] {
+    [
+        Heading("name", "", "What was measured").new(|(measured, _)| Cell::text(&measured.name)),
+        Heading("state", "", "Its state")
+            .new(|(_, bar)| Cell::text(if bar.trapped { "trapped" } else { "good" })),
+        Heading("quantity", "", "Which time").new(|(_, bar)| Cell::text(bar.quantity)),
+        Heading("time [s]", "s", "How long it is")
+            .optional(3, |(measured, bar)| (bar.of)(measured)),
+    ]
+}
+
+fn data(input: &TimeScales) -> Vec<(Origin, (&TimeScale, &Bar))> {
+    let of_bar = |bar: &'static Bar| {
+        let measured = input.measured.iter().filter(move |m| m.trapped == bar.trapped);
+        measured.map(move |measured| (measured.origin.clone(), (measured, bar)))
+    };
+    BARS.iter().flat_map(of_bar).collect()
 }

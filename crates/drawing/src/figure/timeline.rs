@@ -2,11 +2,12 @@
 
 use super::Origin;
 use super::axis::Axis;
-use super::data::{FigureData, Value};
 use super::label::Label;
 use super::mark::Mark;
 use super::panel::Panel;
-use super::style::{Arm, CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE};
+use super::style::{CAP_OFF, CAP_ON, CAP_SHADE, MOMENT, WINDOW_SHADE, arm_name};
+use crate::setup::Arm;
+use crate::table::{Cell, Col, Heading};
 
 /// The marked times of a run or of several runs of one protocol, s on the run's own clock.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -66,39 +67,41 @@ pub fn counts_axis(label: impl Into<Label>, counts: impl Iterator<Item = f64>) -
     Axis::log(label).over(low, high)
 }
 
-/// An empty table of series over time: column, quantity, arm, seed, time and value.
-pub fn time_table() -> FigureData {
-    FigureData::new(&[
-        ("column", "", 0),
-        ("quantity", "", 0),
-        ("arm", "", 0),
-        ("seed", "", 0),
-        ("t", "s", 3),
-        ("value", "", 6),
-    ])
+/// A value of a series over time.
+#[derive(Debug)]
+pub struct Sample {
+    /// The column of panels it is in.
+    column: String,
+    quantity: &'static str,
+    arm: Arm,
+    seed: u64,
+    t_s: f64,
+    value: Option<f64>,
 }
 
-/// Adds one series of a run to a table of series over time; `column` is in the markup of
-/// [`Label::parse`].
+/// The columns of series over time.
+pub const SAMPLE: &[Col<Sample>] = &[
+    Heading("column", "", "The column of panels").new(|of| Cell::text(&of.column)),
+    Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.quantity)),
+    Heading("arm", "", "The run's arm").new(|of| Cell::text(arm_name(&of.arm))),
+    Heading("seed", "", "The run's seed").new(|of| Cell::Count(of.seed)),
+    Heading("t [s]", "s", "Time since the start of the run").number(3, |of| of.t_s),
+    Heading("value", "", "The value at that time").optional(6, |of| of.value),
+];
+
+/// Adds one series of a run; `column` is in the markup of [`Label::parse`].
 pub fn push_series(
-    table: &mut FigureData,
+    data: &mut Vec<(Origin, Sample)>,
     column: &str,
-    quantity: &str,
-    (arm, seed, origin): (Arm, u64, &Origin),
+    quantity: &'static str,
+    (arm, seed, origin): (&Arm, u64, &Origin),
     points: impl Iterator<Item = (f64, Option<f64>)>,
 ) {
-    let (column, seed) = (Label::parse(column).text(), seed.to_string());
-    for (t_s, value) in points {
-        let row = [
-            column.as_str().into(),
-            quantity.into(),
-            arm.name().into(),
-            seed.as_str().into(),
-            t_s.into(),
-            Value::known(value),
-        ];
-        table.push(origin, row);
-    }
+    let column = Label::parse(column).text();
+    data.extend(points.map(|(t_s, value)| {
+        let (column, arm) = (column.clone(), arm.clone());
+        (origin.clone(), Sample { column, quantity, arm, seed, t_s, value })
+    }));
 }
 
 /// A series whose values are all known.

@@ -3,15 +3,15 @@
 //! The page plays this as an animation; here both runs stand beside each other on one axis.
 
 use super::axis::Axis;
-use super::data::FigureData;
 use super::label::Label;
 use super::legend::Entry;
 use super::mark::Mark;
 use super::page::{Page, Row};
 use super::panel::Panel;
-use super::style::{Arm, HELD, PAGE_WIDTH_PT};
-use super::timeline::{Timeline, counts_axis, known, lettered, push_series, time_table};
+use super::style::{HELD, PAGE_WIDTH_PT, arm_stroke};
+use super::timeline::{SAMPLE, Sample, Timeline, counts_axis, known, lettered, push_series};
 use super::{Figure, Origin};
+use crate::setup::Arm;
 
 /// What the figure shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,7 @@ pub fn two_engines(input: &TwoEngines) -> Figure {
     let counts = engines.iter().enumerate().map(|(i, (arm, run, timeline))| {
         let mut panel = Panel::new(timeline.axis(), y.clone().labelled(i == 0));
         timeline.mark(&mut panel, false);
-        panel.add(Mark::steps(run.in_system.iter().copied(), arm.stroke()));
+        panel.add(Mark::steps(run.in_system.iter().copied(), arm_stroke(arm)));
         if !run.held.is_empty() {
             panel.add(Mark::steps(run.held.iter().copied(), HELD));
         }
@@ -71,8 +71,8 @@ pub fn two_engines(input: &TwoEngines) -> Figure {
                       engines under the same traffic, one left alone and one rescued by a cap."
             .to_owned(),
         legend: vec![
-            Entry::line(Arm::Burst.stroke(), "left alone"),
-            Entry::line(Arm::Rescue.stroke(), "rescued"),
+            Entry::line(arm_stroke(&Arm::Burst), "left alone"),
+            Entry::line(arm_stroke(&Arm::Rescue), "rescued"),
             Entry::line(HELD, "rescued: held at the client"),
         ],
         rows: vec![
@@ -82,7 +82,7 @@ pub fn two_engines(input: &TwoEngines) -> Figure {
         note: Label::plain(&format!("Seed {}. {}", input.seed, input.note)),
         missing: absent.map(|(_, run, _)| run.title.clone()).collect(),
     };
-    page.figure(data(input))
+    page.figure(SAMPLE, data(input))
 }
 
 type Engine<'a> = (Arm, &'a EngineRun, Timeline);
@@ -97,15 +97,15 @@ fn hit_panel(index: usize, (arm, run, timeline): &Engine<'_>) -> Panel {
     let mut panel = Panel::new(timeline.axis().labelled(false), y);
     panel.title = lettered(index, 2, &run.title);
     timeline.mark(&mut panel, true);
-    panel.add(Mark::line(run.follow_up_hits.clone(), arm.stroke()));
+    panel.add(Mark::line(run.follow_up_hits.clone(), arm_stroke(arm)));
     panel
 }
 
-fn data(input: &TwoEngines) -> FigureData {
-    let mut data = time_table();
+fn data(input: &TwoEngines) -> Vec<(Origin, Sample)> {
+    let mut data = Vec::new();
     for (arm, run, _) in engines(input) {
         let mut push = |quantity, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
-            push_series(&mut data, &run.title, quantity, (arm, input.seed, &run.origin), points);
+            push_series(&mut data, &run.title, quantity, (&arm, input.seed, &run.origin), points);
         };
         push("follow_up_hit_fraction", &mut run.follow_up_hits.iter().copied());
         push("sessions_in_system", &mut known(&run.in_system));

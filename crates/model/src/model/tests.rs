@@ -1,5 +1,5 @@
 //! The edges of the models: pools too small or too large to speak of, costs that make a turn
-//! cost nothing; and that each quantity's definition is found.
+//! cost nothing.
 
 use std::path::Path;
 
@@ -7,43 +7,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::setup::{Batching, Cell, Costs, TurnLaw, Workload};
-
-/// Quantities of the paper, each set in *italics* where it is defined and nowhere else.
-const DEFINED: [&str; 8] = [
-    "Perron root",
-    "youth premium",
-    "onset",
-    "predicted half-hit crossing",
-    "half-hit crossing",
-    "cap",
-    "drain",
-    "rescue release",
-];
-
-fn sources(dir: &Path, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() {
-            sources(&entry, found);
-        } else if entry.extension().is_some_and(|e| e == "rs") {
-            found.push(std::fs::read_to_string(&entry).unwrap());
-        }
-    }
-}
-
-#[test]
-fn every_quantity_of_the_models_is_found_by_one_grep_at_its_definition() {
-    let mut texts = Vec::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    sources(&root.join("src"), &mut texts);
-    sources(&root.join("crates"), &mut texts);
-    for name in DEFINED {
-        let term = format!("*{name}*");
-        let lines = texts.iter().flat_map(|text| text.lines());
-        let defined: Vec<&str> = lines.filter(|line| line.contains(&term)).collect();
-        assert_eq!(defined.len(), 1, "{term}: {defined:?}");
-        assert!(defined[0].trim_start().starts_with("///"), "{term}: {defined:?}");
-    }
-}
 
 /// A cell of the paper and its workload.
 fn of_cell(name: &str) -> (Cell, Workload) {

@@ -1,6 +1,7 @@
 //! Why reuse is missed, what speaks against a verdict, and what to do about it.
 
-use super::judge::{Facts, percent};
+use super::facts::Facts;
+use super::words::percent;
 use super::requests::Client;
 use super::timeline::Stretch;
 use super::{Cause, Verdict};

@@ -1,7 +1,7 @@
 //! A ladder of closed runs, of which only totals are known: hits over the reuse ceiling against
 //! population. Rungs are coarse, so the fall is a bracket, never a point.
 
-use super::judge::percent;
+use super::words::percent;
 use super::{Answer, Ask, Cause, Evidence, Thresholds, Timeline, Verdict};
 use crate::form::Observed;
 
@@ -31,14 +31,14 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
                 percent(worst.1)
             ),
         ),
-        Some(x) if x < rule.hits.stuck_follow_up_hit_below => (
+        Some(x) if x < rule.missed_below => (
             Verdict::Trap,
             format!(
                 "almost all reuse is missed at {}; a closed population, so growth is not testable",
                 named(worst.0)
             ),
         ),
-        Some(x) if x < rule.hits.recovered_hit_above => {
+        Some(x) if x < rule.found_above => {
             (Verdict::Pressure, format!("a good part of the reuse is missed at {}", named(worst.0)))
         }
         Some(_) => (Verdict::Good, "what can be reused is found on every rung".into()),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Answer, Ask, Cause, Verdict, answers};
+use super::{Answer, Ask, Cause, Thresholds, Verdict};
 use crate::form::Observed;
 use crate::read::whole;
 
@@ -12,7 +12,7 @@ fn read(text: &str) -> Observed {
 }
 
 fn only(text: &str, ask: &Ask) -> Answer {
-    let mut answers = answers(&read(text), ask);
+    let mut answers = super::answers(&read(text), ask, &Thresholds::default());
     assert_eq!(answers.len(), 1, "{answers:?}");
     answers.remove(0)
 }
@@ -167,7 +167,7 @@ fn each_engine_is_judged_by_itself_and_the_worst_comes_first() {
             }
         }
     }
-    let answers = answers(&read(&text), &Ask::default());
+    let answers = super::answers(&read(&text), &Ask::default(), &Thresholds::default());
     let verdicts: Vec<_> = answers.iter().map(|a| (a.engine.as_str(), a.verdict)).collect();
     assert_eq!(verdicts, [("engine 1", Verdict::Trap), ("engine 0", Verdict::Good)]);
 }

@@ -6,10 +6,10 @@
 
 use crate::measure::stats;
 use crate::model::window::{self, FillRule, Incomplete, Window};
-use crate::setup::registration::filled::{Drain, Filled, Peak, UpperEdge};
-use crate::setup::registration::inputs::{FillInputs, FillThresholds};
-use crate::setup::registration::{Status, Test};
-use crate::setup::{PairedThresholds, Protocol, Registration};
+use crate::rule::registration::filled::{Drain, Filled, Peak, UpperEdge};
+use crate::rule::registration::inputs::{FillInputs, FillThresholds};
+use crate::rule::registration::{PairedThresholds, Registration, Status, Test};
+use crate::setup::Protocol;
 
 /// How a fill is to be marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn fill(
     mark: FillAs,
 ) -> Result<Registration, FillError> {
     let rule = fill_rule(thresholds, protocol);
-    let mean = |of: fn(&crate::setup::registration::inputs::CacheOff) -> f64| {
+    let mean = |of: fn(&crate::rule::registration::inputs::CacheOff) -> f64| {
         stats::mean(&inputs.cache_off.iter().map(of).collect::<Vec<_>>())
     };
     let lambda_ref = inputs
@@ -111,7 +111,7 @@ pub fn fill(
         hardware: inputs.hardware.clone(),
         controls_of: Vec::new(),
         restates_sha256: inputs.restates_sha256.clone(),
-        test: Test::Paired,
+        test: Test::default(),
         rule: paired,
         filled: Some(filled),
         sources: inputs.sources.clone(),

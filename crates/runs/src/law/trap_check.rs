@@ -11,7 +11,7 @@ use crate::measure::WindowMeasures;
 use crate::model::fifo::{ModelF, Regime, Trap};
 use crate::model::{AllMiss, ModelError, SessionMeans};
 use crate::run::Run;
-use crate::setup::{Cell, Span, Workload};
+use crate::setup::{Arm, Cell, Span, Workload};
 
 /// Which costs a check used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,10 +49,10 @@ pub enum Entry {
 
 impl Entry {
     /// By the arm of a run.
-    pub fn of(arm: &str) -> Self {
+    pub fn of(arm: &Arm) -> Self {
         match arm {
-            "e0b" => Self::FromEmpty,
-            "burst" | "shed" | "toolslow" => Self::Triggered,
+            Arm::E0b => Self::FromEmpty,
+            Arm::Burst | Arm::Shed | Arm::Toolslow => Self::Triggered,
             _ => Self::Changed,
         }
     }

@@ -36,7 +36,7 @@ pub fn mean_tool_time_s(run: &Run, span: Span) -> Option<f64> {
     let awaits =
         |turn: &Turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t));
     let mut awaited = vec![false; run.turns.len()];
-    for places in by_session(&run.turns, run.sessions.len()) {
+    for places in by_session(&run.turns, run.sessions.len()).iter() {
         for pair in places.windows(2) {
             let [before, after] = [pair[0], pair[1]].map(|place| &run.turns[place]);
             awaited[pair[0]] |= before.number + 1 == after.number && awaits(after);
@@ -55,15 +55,15 @@ pub fn median_gap_s(gaps: &[Gap], span: Span) -> Option<f64> {
 
 /// Medians over consecutive bins of `span`, at the bins' midpoints; bins without
 /// a gap are left out.
-pub fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, f64)> {
+fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, f64)> {
     span.bins(width_s)
         .into_iter()
         .filter_map(|bin| median_gap_s(gaps, bin).map(|m| (bin.middle_s(), m)))
         .collect()
 }
 
-/// Trend of the gap against completion time, least squares of the bin medians:
-/// seconds of gap per second. Model F puts it at 1 - 1/z (App. B).
+/// The *gap slope*: the trend of the gap against completion time, least squares of the bin
+/// medians, seconds of gap per second. Model F puts it at 1 - 1/z (App. B).
 pub fn slope(gaps: &[Gap], span: Span, width_s: f64) -> Option<f64> {
     let line: Line = stats::least_squares(&binned_medians(gaps, span, width_s))?;
     Some(line.slope)

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{GateEventKind, Run, SessionStatus, TurnStatus};
 use crate::setup::Span;
-use crate::setup::registration::rescue::RescueTest;
 
 use super::population::{self, StepFunction};
 use super::share::{self, Share};
@@ -121,11 +120,24 @@ impl ControlMeasures {
     }
 }
 
-/// Measures a rescue run to `end_s`; `None` when it ended before that.
-pub fn rescue(run: &Run, rule: &RescueTest, end_s: f64) -> Option<RescueMeasures> {
-    if run.meta.duration_s < end_s - 1e-6 {
-        return None;
-    }
+/// When a rescue run is looked at, s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RescueTimes {
+    /// t_on: when the gate starts to bind.
+    pub engage_s: f64,
+    /// For how long before it hits are counted.
+    pub valid_over_s: f64,
+    /// How long after the release the interval after it starts.
+    pub settle_s: f64,
+    /// Length of a tile of that interval.
+    pub tile_s: f64,
+    /// When it ends.
+    pub end_s: f64,
+}
+
+/// Measures a rescue run, which must last to the end of the `times`.
+pub fn rescue(run: &Run, times: &RescueTimes) -> RescueMeasures {
+    let end_s = times.end_s;
     let outstanding = population::outstanding(run);
     let held = population::held_at_gate(run);
     let of = |kind| run.gate.iter().filter(move |e| e.event == kind);
@@ -135,20 +147,20 @@ pub fn rescue(run: &Run, rule: &RescueTest, end_s: f64) -> Option<RescueMeasures
     let released_s =
         of(GateEventKind::Release).next_back().map(|e| e.t_s).or(gate.and_then(|g| g.release_s));
     let whole = super::whole(run);
-    Some(RescueMeasures {
+    RescueMeasures {
         before: share::follow_up_hits(
             run,
-            Span::new(rule.engage_s - rule.valid_over_s, rule.engage_s),
+            Span::new(times.engage_s - times.valid_over_s, times.engage_s),
         ),
-        outstanding_on: outstanding.at(rule.engage_s),
+        outstanding_on: outstanding.at(times.engage_s),
         engaged_s,
         released_s,
         cap: gate.map(|g| g.n_cap),
-        after: released_s.and_then(|t| after(run, rule, t, end_s, &outstanding)),
+        after: released_s.and_then(|t| after(run, times, t, &outstanding)),
         pauses: run.sessions.iter().map(|s| s.pauses).sum(),
         sessions_paused: run.sessions.iter().filter(|s| s.pauses > 0).count() as u64,
         pause: Pauses::of(run),
-        held_max: held.max_over(Span::new(rule.engage_s, end_s)),
+        held_max: held.max_over(Span::new(times.engage_s, end_s)),
         held_session_hours: whole.held_session_hours,
         empty_before_release_s: released_s.and_then(|t| empty_before(run, t)),
         sessions_failed: whole.sessions_failed,
@@ -159,18 +171,17 @@ pub fn rescue(run: &Run, rule: &RescueTest, end_s: f64) -> Option<RescueMeasures
             .iter()
             .filter(|t| matches!(t.status, TurnStatus::Error(_)))
             .count() as u64,
-    })
+    }
 }
 
 fn after(
     run: &Run,
-    rule: &RescueTest,
+    times: &RescueTimes,
     released_s: f64,
-    end_s: f64,
     outstanding: &StepFunction,
 ) -> Option<AfterRelease> {
-    let span = Span::new(released_s + rule.settle_s, end_s);
-    let tiles = tiles(span, rule.tile_s);
+    let span = Span::new(released_s + times.settle_s, times.end_s);
+    let tiles = tiles(span, times.tile_s);
     if tiles.is_empty() {
         return None;
     }
@@ -180,7 +191,7 @@ fn after(
         follow_up_hits: share::follow_up_hits(run, span),
         uncached_tokens_per_s: span::uncached_tokens_per_s(run, span),
         outstanding_mean: outstanding.mean_over(span),
-        backlog_max: population::in_system(run).max_over(Span::new(released_s, end_s)),
+        backlog_max: population::in_system(run).max_over(Span::new(released_s, times.end_s)),
     })
 }
 
@@ -198,11 +209,8 @@ fn empty_before(run: &Run, released_s: f64) -> Option<f64> {
     emptied_s.filter(|_| empty).map(|t| released_s - t)
 }
 
-/// Measures a control to `end_s`; `None` when it ended before that.
-pub fn control(run: &Run, rule: &RescueTest, end_s: f64) -> Option<ControlMeasures> {
-    if run.meta.duration_s < end_s - 1e-6 {
-        return None;
-    }
+/// Measures a control from t_on to the end.
+pub fn control(run: &Run, since_engage: Span) -> ControlMeasures {
     let mut follow_ups: Vec<(f64, Option<bool>)> = run
         .turns
         .iter()
@@ -210,9 +218,9 @@ pub fn control(run: &Run, rule: &RescueTest, end_s: f64) -> Option<ControlMeasur
         .filter_map(|turn| turn.served_at_s().map(|t| (t, share::is_hit(turn))))
         .collect();
     follow_ups.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some(ControlMeasures {
-        since_engage: share::follow_up_hits(run, Span::new(rule.engage_s, end_s)),
+    ControlMeasures {
+        since_engage: share::follow_up_hits(run, since_engage),
         follow_ups,
         outstanding: population::outstanding(run),
-    })
+    }
 }

@@ -179,7 +179,8 @@ fn a_run_worked_out_by_hand() {
 #[test]
 fn a_window_belongs_to_the_arm_and_is_missing_when_the_run_is_too_short() {
     let protocol = protocol();
-    let spans = ["burst", "closed", "e0a", "e0b", "rescue"].map(|arm| window_of(arm, &protocol));
+    let spans =
+        ["burst", "closed", "e0a", "e0b", "rescue"].map(|arm| window_of(&arm.into(), &protocol));
     let expected = [(40.0, 100.0), (10.0, 100.0), (20.0, 100.0), (50.0, 100.0), (40.0, 100.0)];
     assert_eq!(spans, expected.map(Span::from));
     let mut short = by_hand();

@@ -5,12 +5,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{Kind, PlannedSession, Run, SessionIndex, SessionStatus};
 use crate::setup::Span;
-use crate::setup::registration::test::Dose;
 
 use super::stats;
 
 /// A tool call longer than planned by less than this is the client's lateness, s.
 const LATENESS_S: f64 = 0.5;
+
+/// What varies between the runs of a test. It is read from a run's own tables,
+/// not from its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dose {
+    /// Sessions in the burst.
+    BurstSessions,
+    /// What each slowed tool call took longer, s.
+    ToolDelayS,
+    /// For how long arrivals were refused, s.
+    StopS,
+}
+
+impl Dose {
+    /// Name and unit for readers.
+    pub const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::BurstSessions => ("burst", "sessions"),
+            Self::ToolDelayS => ("tool calls longer by", "s"),
+            Self::StopS => ("arrivals stopped for", "s"),
+        }
+    }
+}
 
 /// What was done to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

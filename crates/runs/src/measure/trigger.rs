@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::run::{Kind, Run, SessionIndex, TurnStatus};
-use crate::setup::registration::test::Dose;
 
 use super::share::{Share, is_hit};
-use super::treatment::slowed_calls;
+use super::treatment::{Dose, slowed_calls};
 
 /// What became of the trigger's sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

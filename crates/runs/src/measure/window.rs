@@ -49,7 +49,7 @@ pub struct WindowMeasures {
     pub gap_slope: Option<f64>,
     /// KV written per second: uncached prompt tokens plus completion tokens (App. E.9).
     pub churn_tokens_per_s: Option<f64>,
-    /// R_M = M / churn, the pool's turnover time, s.
+    /// *R_M* = M / churn, the pool's turnover time, s (App. E.9).
     pub turnover_s: Option<f64>,
     /// Median gap over R_M (Table 10).
     pub gap_over_turnover: Option<f64>,

@@ -1,5 +1,7 @@
 //! One condition of a rule, with what was measured and how far it was from turning.
 
+use trapcheck_setup::digits::fixed;
+
 use crate::measure::Share;
 
 /// Which side of the threshold a value has to be on.
@@ -61,6 +63,16 @@ impl Clause {
             }
         };
         Self::new(quantity, "", share.value(), needs).decided(holds)
+    }
+
+    /// What was measured, what was needed of it and how far off it is, by a name of the quantity.
+    pub fn in_words(&self, quantity: &str) -> String {
+        let measured = self.measured.map_or("unknown".into(), |x| fixed(x, 4));
+        let margin = self.margin().map_or(String::new(), |m| {
+            let sign = if m < 0.0 { "" } else { "+" };
+            format!(" ({sign}{})", fixed(m, 4))
+        });
+        format!("{quantity} {measured} {}{margin}", self.needs.words(self.holds == Some(false)))
     }
 
     /// The margin over the threshold's own size.

@@ -3,17 +3,190 @@
 
 use std::collections::BTreeMap;
 
-use crate::setup::registration::trap::{CutArm, Sign};
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{population, span};
+use crate::setup::{Arm, Span};
 
 use super::clause::{Clause, Comparison};
+use super::endpoint::Endpoints;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
-use super::pairing::RateVerdict;
-use super::vote::tally;
-use crate::setup::registration::test::Quorum;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+};
+use super::test::TestMeasures;
+use super::vote::{Quorum, RateVerdict, tally};
+
+/// Arrivals cut inside the trap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutTest {
+    /// When arrivals are cut, s.
+    #[serde(default = "cut_from_s")]
+    pub from_s: f64,
+    /// S is the backlog slope over this.
+    #[serde(default = "cut_slope_window")]
+    pub slope_window_s: Span,
+    /// The arms.
+    pub arms: Vec<CutArm>,
+    /// When a run is still stuck.
+    #[serde(default)]
+    pub endpoints: Endpoints,
+    /// Seeds for each of the rule's conditions.
+    #[serde(default)]
+    pub seeds: Quorum,
+    /// Model F's slope and the trapped throughput of the uncut control, per arm and seed.
+    pub predictions: Vec<CutPrediction>,
+}
+
+fn cut_from_s() -> f64 {
+    2400.0
+}
+
+fn cut_slope_window() -> Span {
+    Span::new(3000.0, 8700.0)
+}
+
+/// One arm of a cut test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutArm {
+    /// Its name.
+    pub name: String,
+    /// The rate arrivals are cut to, multiples of lambda_ref.
+    pub multiple: f64,
+    /// Whether the quasi-static reading is a comparator.
+    pub quasi_static: bool,
+    /// The sign the slope must have ...
+    pub sign: Sign,
+    /// ... over this.
+    pub sign_window_s: Span,
+}
+
+/// A sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sign {
+    /// Above 0.
+    Positive,
+    /// Below 0.
+    Negative,
+}
+
+/// What was frozen for one run of a cut test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutPrediction {
+    /// The arm's name.
+    pub arm: String,
+    /// The seed.
+    pub seed: u64,
+    /// Model F's slope over the slope window, sessions/s.
+    pub model_f_slope_per_s: f64,
+    /// D_trap of the same seed's uncut control, sessions/s.
+    pub d_trap_per_s: f64,
+}
+
+/// What the test measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CutMeasures {
+    /// Backlog slope over the test's slope window, sessions/s.
+    pub slope_per_s: Option<f64>,
+    /// The same over the sign window of each of the test's arms.
+    pub sign_slopes: Vec<Option<f64>>,
+    /// Base arrivals of the plan over the slope window, sessions/s.
+    pub plan_rate_per_s: f64,
+}
+
+impl RegisteredTest for CutTest {
+    fn words(&self) -> &'static str {
+        "arrival cut"
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        Role::subject(*run.arm() == Arm::Cut)
+    }
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        let backlog = population::in_system(on.run);
+        let bin_s = on.protocol.bins.backlog_s;
+        let slope = |window: Span| match on.reached(window.end_s) {
+            true => span::backlog_slope_per_s(&backlog, window, bin_s),
+            false => None,
+        };
+        Some(TestMeasures::Cut(CutMeasures {
+            slope_per_s: slope(self.slope_window_s),
+            sign_slopes: self.arms.iter().map(|a| slope(a.sign_window_s)).collect(),
+            plan_rate_per_s: span::base_arrivals_per_s(on.run, self.slope_window_s),
+        }))
+    }
+
+    /// The arm by the rate that a run's plan has after the cut, the favoured reading per seed.
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let label = |e: &Evidence<'_>| self.label(e, case);
+        let judged = Judged::labelled(evidence, |e| {
+            Some(label(e).map_or_else(
+                || Labelled::unmeasurable("nothing was frozen for its arm and seed"),
+                |l| l.labelled,
+            ))
+        });
+        let arm_of = |e: &Evidence<'_>| self.arm_of(e, case);
+        let (subjects, set_aside) = placed(evidence, Role::Subject, |e| {
+            let name = arm_of(e).map_or("no arm", |i| self.arms[i].name.as_str());
+            format!("{name} seed {}", e.meta.seed)
+        });
+        let arms: Vec<_> = (0..self.arms.len())
+            .map(|i| {
+                let own = subjects.iter().filter(|(_, e)| arm_of(e) == Some(i));
+                let seeds = own.filter_map(|(_, e)| label(e).map(|l| (e.meta.seed, l))).collect();
+                decide_arm(&self.arms[i], &seeds, self.seeds)
+            })
+            .collect();
+        judged.with(decide(&arms), set_aside)
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["cut"]
+    }
+}
+
+impl CutTest {
+    /// The arm whose rate is nearest to a run's after the cut.
+    fn arm_of(&self, run: &Evidence<'_>, case: &Case<'_>) -> Option<usize> {
+        let rate = found(run)?.plan_rate_per_s / case.registration.lambda_ref_per_s;
+        let off = |i: &usize| (self.arms[*i].multiple - rate).abs();
+        (0..self.arms.len()).min_by(|a, b| off(a).total_cmp(&off(b)))
+    }
+
+    /// A run under the rule; `None` where nothing was frozen for it.
+    fn label(&self, run: &Evidence<'_>, case: &Case<'_>) -> Option<CutLabel> {
+        let found = found(run)?;
+        let arm = self.arm_of(run, case)?;
+        let of_run = |p: &&CutPrediction| p.arm == self.arms[arm].name && p.seed == run.meta.seed;
+        let frozen = self.predictions.iter().find(of_run)?;
+        let run = CutRun {
+            slope_per_s: found.slope_per_s,
+            sign_slope_per_s: found.sign_slopes[arm],
+            stuck: self.endpoints.is_stuck(run, case),
+            plan_rate_per_s: found.plan_rate_per_s,
+            model_f_slope_per_s: frozen.model_f_slope_per_s,
+            d_trap_per_s: frozen.d_trap_per_s,
+            lambda_ref_per_s: case.registration.lambda_ref_per_s,
+        };
+        Some(judge(&run, &self.arms[arm]))
+    }
+}
+
+fn found<'a>(run: &Evidence<'a>) -> Option<&'a CutMeasures> {
+    match run.for_test? {
+        TestMeasures::Cut(found) => Some(found),
+        _ => None,
+    }
+}
 
 /// What a cut run and its frozen values say.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CutRun {
+struct CutRun {
     /// S: backlog slope over the slope window, sessions/s.
     pub slope_per_s: Option<f64>,
     /// Backlog slope over the arm's sign window, sessions/s.
@@ -32,7 +205,7 @@ pub struct CutRun {
 
 /// A cut run under the rule.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CutLabel {
+struct CutLabel {
     /// MODEL F, NAIVE, QUASI-STATIC, LEFT THE TRAP or UNMEASURABLE.
     pub labelled: Labelled,
     /// Whether the slope over the sign window has the arm's sign.
@@ -41,7 +214,7 @@ pub struct CutLabel {
 
 /// The favoured reading of a run: the one whose slope is closest to the measured one.
 /// Model F is favoured only if strictly closest; a run that left the trap favours none.
-pub fn judge(run: &CutRun, arm: &CutArm) -> CutLabel {
+fn judge(run: &CutRun, arm: &CutArm) -> CutLabel {
     let sign = run.sign_slope_per_s.map(|s| match arm.sign {
         Sign::Positive => s > 0.0,
         Sign::Negative => s < 0.0,
@@ -86,7 +259,7 @@ fn favoured(slope: f64, run: &CutRun, arm: &CutArm) -> Labelled {
 }
 
 /// The verdict on one arm: PASS, FAIL, MIXED or not decidable.
-pub fn decide_arm(
+fn decide_arm(
     arm: &CutArm,
     seeds: &BTreeMap<u64, CutLabel>,
     quorum: Quorum,
@@ -113,120 +286,11 @@ pub fn decide_arm(
 }
 
 /// The outcome over the arms.
-pub fn decide(arms: &[(Group, RateVerdict)]) -> Outcome {
+fn decide(arms: &[(Group, RateVerdict)]) -> Outcome {
     let verdicts: Vec<_> = arms.iter().map(|a| a.1).collect();
     Outcome::of_all("PASS", arms.iter().map(|a| a.0.clone()).collect(), &verdicts)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::setup::Span;
-
-    fn arm(quasi_static: bool, sign: Sign) -> CutArm {
-        CutArm {
-            name: if quasi_static { "CUT-A" } else { "CUT-B" }.into(),
-            multiple: 1.15,
-            quasi_static,
-            sign,
-            sign_window_s: Span::new(5700.0, 8700.0),
-        }
-    }
-
-    /// CUT-A as published: S, S late, naive and quasi-static slopes, model F's slope.
-    const CUT_A: [(f64, f64, f64, f64, f64); 3] = [
-        (0.0040, 0.0071, -0.0094, 0.0146, 0.0039),
-        (-0.0022, -0.0027, -0.0204, 0.0086, -0.0026),
-        (0.0029, 0.0131, -0.0099, 0.0132, 0.0028),
-    ];
-
-    fn run(slope: f64, late: f64, naive: f64, quasi: f64, model: f64) -> CutRun {
-        let lambda_ref_per_s = 0.071534;
-        let plan_rate_per_s = quasi + lambda_ref_per_s;
-        CutRun {
-            slope_per_s: Some(slope),
-            sign_slope_per_s: Some(late),
-            stuck: Some(true),
-            plan_rate_per_s,
-            model_f_slope_per_s: model,
-            d_trap_per_s: plan_rate_per_s - naive,
-            lambda_ref_per_s,
-        }
-    }
-
-    fn verdict(arm: &CutArm, runs: &[CutRun]) -> String {
-        let seeds = (0..).zip(runs).map(|(s, r)| (s, judge(r, arm))).collect();
-        decide_arm(arm, &seeds, Quorum::TWO_OF_THREE).0.verdict
-    }
-
-    fn published_a() -> Vec<CutRun> {
-        CUT_A.iter().map(|(s, l, n, q, m)| run(*s, *l, *n, *q, *m)).collect()
-    }
-
-    #[test]
-    fn cut_a_passes_as_published_with_all_seeds_for_model_f_and_two_signs() {
-        let arm = arm(true, Sign::Positive);
-        let labels: Vec<_> = published_a().iter().map(|r| judge(r, &arm)).collect();
-        assert!(labels.iter().all(|l| l.labelled.label == "MODEL F"));
-        assert_eq!([0, 1, 2].map(|i| labels[i].sign), [Some(true), Some(false), Some(true)]);
-        assert_eq!(verdict(&arm, &published_a()), "PASS");
-    }
-
-    #[test]
-    fn cut_b_compares_with_the_naive_reading_only() {
-        let slow = run(-0.0085, -0.0085, -0.033, -0.00886, -0.0095);
-        assert_eq!(judge(&slow, &arm(false, Sign::Negative)).labelled.label, "MODEL F");
-        // The same run with the quasi-static reading as a comparator favours that.
-        assert_eq!(judge(&slow, &arm(true, Sign::Negative)).labelled.label, "QUASI-STATIC");
-    }
-
-    #[test]
-    fn model_f_has_to_be_strictly_the_closest() {
-        // Halves are exact: both readings miss by the same amount.
-        let tie = CutRun {
-            slope_per_s: Some(0.0),
-            sign_slope_per_s: Some(1.0),
-            stuck: Some(true),
-            plan_rate_per_s: 0.5,
-            model_f_slope_per_s: -0.25,
-            d_trap_per_s: 0.25,
-            lambda_ref_per_s: 2.0,
-        };
-        let a = arm(true, Sign::Positive);
-        assert_eq!(judge(&tie, &a).labelled.label, "NAIVE");
-        let nearer = CutRun { model_f_slope_per_s: -0.249, ..tie };
-        assert_eq!(judge(&nearer, &a).labelled.label, "MODEL F");
-    }
-
-    #[test]
-    fn two_signs_are_needed_and_two_runs_that_leave_the_trap_fail_the_arm() {
-        let arm = arm(true, Sign::Positive);
-        let mut runs = published_a();
-        runs[0].sign_slope_per_s = Some(0.0);
-        assert_eq!(verdict(&arm, &runs), "MIXED");
-        let mut runs = published_a();
-        runs[0].stuck = Some(false);
-        assert_eq!(judge(&runs[0], &arm).labelled.label, "LEFT THE TRAP");
-        assert_eq!(verdict(&arm, &runs), "PASS");
-        runs[2].stuck = Some(false);
-        assert_eq!(verdict(&arm, &runs), "FAIL");
-    }
-
-    #[test]
-    fn a_comparator_favoured_in_two_seeds_fails_the_arm() {
-        let arm = arm(true, Sign::Positive);
-        let mut runs = published_a();
-        runs[0].model_f_slope_per_s = 1.0;
-        runs[1].model_f_slope_per_s = 1.0;
-        assert_eq!(verdict(&arm, &runs), "FAIL");
-    }
-
-    #[test]
-    fn two_seeds_decide_nothing() {
-        let arm = arm(true, Sign::Positive);
-        assert_eq!(verdict(&arm, &published_a()[..2]), "not decidable");
-        let mut runs = published_a();
-        runs[2].slope_per_s = None;
-        assert_eq!(verdict(&arm, &runs), "not decidable");
-    }
-}
+#[path = "cut/tests.rs"]
+mod tests;

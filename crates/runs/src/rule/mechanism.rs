@@ -2,17 +2,155 @@
 //! turnover, a full pool rewritten at the all-miss rate, an online detector, and an
 //! engine-side latency rule. The frozen rule needs (a) to (c); (d) is reported.
 
-use crate::measure::rolling::Rolled;
-use crate::measure::{Share, WindowMeasures};
-use crate::setup::registration::test::MechanismTest;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::alarm::{Alarm, first_alarm};
+use crate::measure::rolling::{Rolled, follow_up_hits, mean_first_token_s};
+use crate::measure::{Share, population};
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
-use super::pairing::RateVerdict;
+use super::paired::of_an_arm;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+};
+use super::test::TestMeasures;
+use super::vote::RateVerdict;
+
+/// The mechanism checks (App. E.5).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MechanismTest {
+    /// (a), good arms: median gap over R_M below this ...
+    pub good_gap_below: f64,
+    /// ... and follow-up hit fraction above this.
+    pub good_hit_above: f64,
+    /// (a), BURST: median gap over R_M above this ...
+    pub burst_gap_above: f64,
+    /// ... and follow-up hit fraction below this.
+    pub burst_hit_below: f64,
+    /// (b), BURST: mean KV usage at least this ...
+    pub kv_usage_at_least: f64,
+    /// ... and the uncached token rate within this of the all-miss rate.
+    pub token_rate_tolerance: f64,
+    /// (c): a follow-up hit fraction below this ...
+    pub detector_hit_below: f64,
+    /// ... over so many seconds is an alarm.
+    pub detector_over_s: f64,
+    /// (d): a mean time to first token above this ...
+    pub engine_ttft_above_s: f64,
+    /// ... over so many seconds is an alarm.
+    pub engine_over_s: f64,
+    /// How often both are looked at, s. Inferred: the printed alarms are multiples of 10 s.
+    pub every_s: f64,
+    /// (c), (d), BURST: the alarm comes within this of the burst, s.
+    pub alarm_within_s: f64,
+    /// (c), (d), good arms: no alarm after this time of the run, s.
+    pub quiet_after_s: f64,
+    /// Good-arm runs that may fail (a) and (c) together.
+    pub failing_good_runs: u64,
+}
+
+impl Default for MechanismTest {
+    fn default() -> Self {
+        Self {
+            good_gap_below: 0.05,
+            good_hit_above: 0.95,
+            burst_gap_above: 2.0,
+            burst_hit_below: 0.05,
+            kv_usage_at_least: 0.90,
+            token_rate_tolerance: 0.15,
+            detector_hit_below: 0.2,
+            detector_over_s: 60.0,
+            engine_ttft_above_s: 30.0,
+            engine_over_s: 100.0,
+            every_s: 10.0,
+            alarm_within_s: 300.0,
+            quiet_after_s: 600.0,
+            failing_good_runs: 1,
+        }
+    }
+}
+
+/// What the test measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MechanismMeasures {
+    /// Largest share of the pool in use over the window.
+    pub kv_usage: Option<f64>,
+    /// When the detector on hits alarms, s.
+    pub detector: Vec<f64>,
+    /// When the engine-side one does, s; `None` where first tokens are unknown.
+    pub engine: Option<Vec<f64>>,
+    /// The first alarm of the detector on hits from the burst on.
+    pub first_alarm: Option<Alarm>,
+}
+
+impl RegisteredTest for MechanismTest {
+    fn words(&self) -> &'static str {
+        "mechanism checks"
+    }
+
+    fn of_other_tests(&self) -> bool {
+        true
+    }
+
+    fn steps(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("test.every_s", self.every_s),
+            ("test.detector_over_s", self.detector_over_s),
+            ("test.engine_over_s", self.engine_over_s),
+        ]
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        of_an_arm(run)
+    }
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        let run = on.run;
+        let hits = follow_up_hits(run, 0.0, self.detector_over_s, self.every_s);
+        let waits = mean_first_token_s(run, 0.0, self.engine_over_s, self.every_s);
+        let known = run.turns.iter().any(|t| t.t_first_s.is_some());
+        let held = |t: f64| run.meta.gate.map(|_| population::held_at_gate(run).at(t));
+        let burst_s = on.protocol.paired.burst.start_s;
+        Some(TestMeasures::Mechanism(MechanismMeasures {
+            kv_usage: on.measures.window.as_ref().and_then(|w| w.pool_occupancy),
+            first_alarm: first_alarm(&hits, self.detector_hit_below, burst_s, held),
+            detector: detector_alarms(&hits, self),
+            engine: known.then(|| engine_alarms(&waits, self)),
+        }))
+    }
+
+    /// Over BURST and the good arms.
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let judged = Judged::labelled(evidence, |e| {
+            let Some(TestMeasures::Mechanism(found)) = e.for_test else { return None };
+            Some(match MechanismRun::of(e, found, case) {
+                Some(run) => judge(&run, self),
+                None => Labelled::unmeasurable("it ended before its window did"),
+            })
+        });
+        let (subjects, set_aside) = placed(evidence, Role::Subject, Evidence::place);
+        let runs: Vec<(bool, Labelled)> = subjects
+            .iter()
+            .filter_map(|(i, e)| judged.labels[*i].clone().map(|label| (is_burst(e), label)))
+            .collect();
+        judged.with(decide(&runs, self), set_aside)
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["detector"]
+    }
+}
+
+fn is_burst(run: &Evidence<'_>) -> bool {
+    run.meta.arm == Arm::Burst
+}
 
 /// What a run says about the mechanism.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MechanismRun {
+struct MechanismRun {
     /// Whether it is a BURST run; else it is a good arm.
     pub burst: bool,
     /// Median gap over R_M.
@@ -32,34 +170,27 @@ pub struct MechanismRun {
 }
 
 impl MechanismRun {
-    /// From a window and the alarms.
-    pub fn of(
-        burst: bool,
-        window: &WindowMeasures,
-        kv_usage: Option<f64>,
-        all_miss_tokens_per_s: Option<f64>,
-        alarms: (Vec<f64>, Option<Vec<f64>>),
-        burst_start_s: f64,
-    ) -> Self {
-        Self {
-            burst,
+    /// Of a run; `None` where it ended before its window did.
+    fn of(run: &Evidence<'_>, found: &MechanismMeasures, case: &Case<'_>) -> Option<Self> {
+        let window = run.measures.window.as_ref()?;
+        let all_miss = case.registration.all_miss_tokens_per_s;
+        let token_ratio = window.uncached_tokens_per_s.zip(all_miss).map(|(rate, all)| rate / all);
+        Some(Self {
+            burst: is_burst(run),
             gap_over_turnover: window.gap_over_turnover,
             follow_up_hits: window.follow_up_hits,
-            kv_usage,
-            token_ratio: window
-                .uncached_tokens_per_s
-                .zip(all_miss_tokens_per_s)
-                .map(|(rate, all)| rate / all),
-            detector_s: alarms.0,
-            engine_s: alarms.1,
-            burst_start_s,
-        }
+            kv_usage: found.kv_usage,
+            token_ratio,
+            detector_s: found.detector.clone(),
+            engine_s: found.engine.clone(),
+            burst_start_s: run.burst_start_s,
+        })
     }
 }
 
 /// When the detector alarms: the ends of windows with follow-ups and too few hits
 /// among them. A window that cannot be told is no alarm.
-pub fn detector_alarms(windows: &[Rolled<Share>], rule: &MechanismTest) -> Vec<f64> {
+fn detector_alarms(windows: &[Rolled<Share>], rule: &MechanismTest) -> Vec<f64> {
     windows
         .iter()
         .filter(|w| w.value.is_below(rule.detector_hit_below) == Some(true))
@@ -68,7 +199,7 @@ pub fn detector_alarms(windows: &[Rolled<Share>], rule: &MechanismTest) -> Vec<f
 }
 
 /// When the engine rule alarms.
-pub fn engine_alarms(windows: &[Rolled<Option<f64>>], rule: &MechanismTest) -> Vec<f64> {
+fn engine_alarms(windows: &[Rolled<Option<f64>>], rule: &MechanismTest) -> Vec<f64> {
     windows
         .iter()
         .filter(|w| w.value.is_some_and(|ttft| ttft > rule.engine_ttft_above_s))
@@ -76,8 +207,8 @@ pub fn engine_alarms(windows: &[Rolled<Option<f64>>], rule: &MechanismTest) -> V
         .collect()
 }
 
-/// The clauses of each check that apply to a run, by its letter.
-pub fn checks(run: &MechanismRun, rule: &MechanismTest) -> Vec<(char, Vec<Clause>)> {
+/// Each *mechanism clause* that a run is asked, (a) to (d) (App. E.5), by the letter of its check.
+fn checks(run: &MechanismRun, rule: &MechanismTest) -> Vec<(char, Vec<Clause>)> {
     let (gap, hit) = if run.burst {
         (Comparison::Above(rule.burst_gap_above), Comparison::Below(rule.burst_hit_below))
     } else {
@@ -138,7 +269,7 @@ fn alarm(
 }
 
 /// A run's label: the checks that failed, or HELD.
-pub fn judge(run: &MechanismRun, rule: &MechanismTest) -> Labelled {
+fn judge(run: &MechanismRun, rule: &MechanismTest) -> Labelled {
     let checks = checks(run, rule);
     let holds = |letter: char| {
         checks.iter().find(|(l, _)| *l == letter).and_then(|(_, clauses)| all_hold(clauses))
@@ -164,7 +295,7 @@ pub fn judge(run: &MechanismRun, rule: &MechanismTest) -> Labelled {
 }
 
 /// The frozen rule over all runs: HELD, NOT MET or not decidable.
-pub fn decide(runs: &[(bool, Labelled)], rule: &MechanismTest) -> Outcome {
+fn decide(runs: &[(bool, Labelled)], rule: &MechanismTest) -> Outcome {
     let of = |burst: bool, label: &str| {
         runs.iter().filter(|(b, l)| *b == burst && l.label == label).count() as u64
     };

@@ -3,77 +3,280 @@
 
 use std::collections::BTreeMap;
 
-use crate::setup::registration::trap::{MirrorPrediction, MirrorTest};
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{population, span};
+use crate::setup::Span;
 
 use super::clause::{Clause, Comparison, all_hold};
+use super::endpoint::Endpoints;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
-use super::pairing::RateVerdict;
-use super::vote::tally;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+};
+use super::test::TestMeasures;
+use super::vote::{Quorum, RateVerdict, tally};
 
-/// What a run of the mirror test did.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MirrorRun {
-    /// Whether it is stuck; `None` when it cannot say.
-    pub stuck: Option<bool>,
+mod checks;
+
+use checks::{earlier_at_the_lower_rate, primary, secondary};
+
+/// The mirror test's rule and secondary checks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorTest {
+    /// M1's window: the blackout.
+    #[serde(default = "blackout")]
+    pub blackout_s: Span,
+    /// M1: completions in it at most this, in lambda_ref.
+    #[serde(default = "m1")]
+    pub blackout_at_most: f64,
+    /// M2: the wave within this times model F's elapsed time.
+    #[serde(default = "m2")]
+    pub wave_tolerance: f64,
+    /// M3's window: the lull.
+    #[serde(default = "lull")]
+    pub lull_s: Span,
+    /// M3: completions in it at most this, in lambda_ref.
+    #[serde(default = "m3")]
+    pub lull_at_most: f64,
+    /// M4's window.
+    #[serde(default = "slope_window")]
+    pub slope_window_s: Span,
+    /// CURVE: completions in both windows at least this, in lambda_ref.
+    #[serde(default = "m3")]
+    pub curve_at_least: f64,
+    /// Model F's all-miss rate for the workload, in lambda_ref: the quasi-static
+    /// reading of M4 subtracts it from the plan's rate.
+    pub lambda_miss: f64,
+    /// When a run is stuck.
+    #[serde(default)]
+    pub endpoints: Endpoints,
+    /// Seeds for a cell's verdict.
+    #[serde(default)]
+    pub seeds: Quorum,
+    /// The rate whose verdict decides; the others are secondary.
+    pub decisive: f64,
+    /// W5: factor on model F's elapsed time.
+    #[serde(default = "w5_factor")]
+    pub calibrated_factor: f64,
+    /// W5: the wave within this times the calibrated elapsed time.
+    #[serde(default = "w5")]
+    pub calibrated_tolerance: f64,
+    /// W7: mean prompt within this share of model F's.
+    #[serde(default = "w5")]
+    pub prompt_tolerance: f64,
+    /// W8: late completions within this of model F's, in lambda_ref.
+    #[serde(default = "w8")]
+    pub completions_tolerance: f64,
+    /// W10: the measured all-miss rate of the workload, in lambda_ref, if known.
+    #[serde(default)]
+    pub measured_lambda_miss: Option<f64>,
+    /// Model F's values per rate and seed.
+    pub predictions: Vec<MirrorPrediction>,
+}
+
+fn blackout() -> Span {
+    Span::new(2400.0, 3600.0)
+}
+fn lull() -> Span {
+    Span::new(6600.0, 8700.0)
+}
+fn slope_window() -> Span {
+    Span::new(6000.0, 8700.0)
+}
+fn m1() -> f64 {
+    0.30
+}
+fn m2() -> f64 {
+    0.15
+}
+fn m3() -> f64 {
+    0.85
+}
+fn w5_factor() -> f64 {
+    0.9223
+}
+fn w5() -> f64 {
+    0.05
+}
+fn w8() -> f64 {
+    0.25
+}
+
+/// What was frozen for one run of the mirror test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorPrediction {
+    /// Rate, a multiple of lambda_ref.
+    pub rate: f64,
+    /// The seed.
+    pub seed: u64,
+    /// F: median completion time of the burst's sessions, s.
+    pub wave_s: f64,
+    /// Backlog slope over M4's window, sessions/s.
+    pub slope_per_s: f64,
+    /// Completions over M3's window, in lambda_ref; W8 is not judged without it.
+    #[serde(default)]
+    pub lull: Option<f64>,
+    /// Mean prompt over the evaluation window, tokens; W7 is not judged without it.
+    #[serde(default)]
+    pub mean_prompt_tokens: Option<f64>,
+    /// SHA-256 of the plan it was computed from; a run of another plan does not count.
+    #[serde(default)]
+    pub plan_sha256: Option<String>,
+}
+
+/// What the test measures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MirrorMeasures {
     /// Completions over the blackout, in lambda_ref.
     pub blackout: f64,
-    /// Median completion time of the burst's sessions, s; `None` if it did not come.
-    pub wave_s: Option<f64>,
     /// Completions over the lull, in lambda_ref.
     pub lull: f64,
-    /// Backlog slope over M4's window, sessions/s.
+    /// Median completion time of the burst's sessions, s.
+    pub wave_s: Option<f64>,
+    /// Backlog slope over the test's slope window, sessions/s.
     pub slope_per_s: Option<f64>,
-    /// Base arrivals of the plan over M4's window per second.
+    /// Base arrivals of the plan over it, sessions/s.
     pub plan_rate_per_s: f64,
     /// Mean prompt over the evaluation window, tokens.
     pub mean_prompt_tokens: Option<f64>,
 }
 
-/// M1 to M4. `burst_start_s`: when the burst starts, from which the wave is timed.
-pub fn primary(
-    run: &MirrorRun,
-    frozen: &MirrorPrediction,
-    lambda_ref_per_s: f64,
-    burst_start_s: f64,
-    rule: &MirrorTest,
-) -> Vec<Clause> {
-    let wave_error = run.wave_s.map(|wave| (wave - frozen.wave_s).abs());
-    let allowed = rule.wave_tolerance * (frozen.wave_s - burst_start_s);
-    let quasi_static = run.plan_rate_per_s - rule.lambda_miss * lambda_ref_per_s;
-    let error = |from: f64| run.slope_per_s.map(|s| (s - from).abs());
-    // Closer to model F: the quasi-static error exceeds model F's.
-    let to_model = error(frozen.slope_per_s).unwrap_or(0.0);
-    vec![
-        Clause::new(
-            "M1 completions in the blackout",
-            "lambda_ref",
-            Some(run.blackout),
-            Comparison::AtMost(rule.blackout_at_most),
-        ),
-        // A wave that did not come is not within any time of model F's.
-        Clause::new("M2 wave off model F's", "s", wave_error, Comparison::AtMost(allowed))
-            .decided(Some(wave_error.is_some_and(|e| e <= allowed))),
-        Clause::new(
-            "M3 completions in the lull",
-            "lambda_ref",
-            Some(run.lull),
-            Comparison::AtMost(rule.lull_at_most),
-        ),
-        Clause::new(
-            "M4 slope off the quasi-static one",
-            "sessions/s",
-            error(quasi_static),
-            Comparison::Above(to_model),
-        ),
-    ]
+impl RegisteredTest for MirrorTest {
+    fn words(&self) -> &'static str {
+        "mirror"
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        run.burst_or_control()
+    }
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        let done = |window: Span| {
+            span::completions(on.run, window) as f64
+                / window.length_s()
+                / on.registration.lambda_ref_per_s
+        };
+        let slope = || {
+            let backlog = population::in_system(on.run);
+            span::backlog_slope_per_s(&backlog, self.slope_window_s, on.protocol.bins.backlog_s)
+        };
+        let window = on.measures.window.as_ref();
+        Some(TestMeasures::Mirror(MirrorMeasures {
+            blackout: done(self.blackout_s),
+            lull: done(self.lull_s),
+            wave_s: span::burst_wave_s(on.run),
+            slope_per_s: on.reached(self.slope_window_s.end_s).then(slope).flatten(),
+            plan_rate_per_s: span::base_arrivals_per_s(on.run, self.slope_window_s),
+            mean_prompt_tokens: window.and_then(|w| w.mean_prompt_tokens),
+        }))
+    }
+
+    /// A call per seed, a verdict per rate; the decisive rate's is the test's.
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let mut judged = Judged::labelled(evidence, |e| self.label(e, case));
+        for (i, e) in evidence.iter().enumerate().filter(|(_, e)| e.role == Role::Subject) {
+            if let (Some(run), Some(frozen)) = (found(e), self.frozen(e)) {
+                judged.secondary[i] = secondary(run, frozen, e.burst_start_s, self);
+            }
+        }
+        let (subjects, set_aside) = placed(evidence, Role::Subject, Evidence::place);
+        let mut rates: BTreeMap<u64, Vec<(usize, &Evidence<'_>)>> = BTreeMap::new();
+        for (i, e) in subjects {
+            rates.entry(e.rate_and_seed().0).or_default().push((i, e));
+        }
+        let groups = rates
+            .values()
+            .map(|runs| {
+                let labels = runs.iter().filter_map(|(i, _)| judged.labels[*i].as_ref());
+                let rate = runs[0].1.multiple();
+                (rate, decide_rate(rate, &labels.collect::<Vec<_>>(), self))
+            })
+            .collect();
+        let mut outcome = decide(groups, self);
+        outcome.notes = notes(&rates, evidence, &judged);
+        judged.with(outcome, set_aside)
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["mirror"]
+    }
+}
+
+impl MirrorTest {
+    fn frozen(&self, run: &Evidence<'_>) -> Option<&MirrorPrediction> {
+        let of_run = |p: &&MirrorPrediction| {
+            (p.rate - run.multiple()).abs() < 1e-6 && p.seed == run.meta.seed
+        };
+        self.predictions.iter().find(of_run)
+    }
+
+    fn label(&self, run: &Evidence<'_>, case: &Case<'_>) -> Option<Labelled> {
+        if run.role == Role::Control {
+            return self.endpoints.label(run, case);
+        }
+        let frozen = self.frozen(run);
+        // A run of another plan than the frozen one was not predicted.
+        let asked = frozen.and_then(|p| p.plan_sha256.as_ref());
+        if asked.is_some_and(|asked| run.meta.plan_sha256.as_ref() != Some(asked)) {
+            return Some(Labelled::unmeasurable("its plan is not the one that was frozen"));
+        }
+        let Some((found, frozen)) = found(run).zip(frozen) else {
+            return Some(Labelled::unmeasurable("nothing was frozen for its rate and seed"));
+        };
+        let stuck = self.endpoints.is_stuck(run, case);
+        let lambda_ref = case.registration.lambda_ref_per_s;
+        Some(judge(stuck, found, frozen, lambda_ref, run.burst_start_s, self))
+    }
+}
+
+fn found<'a>(run: &Evidence<'a>) -> Option<&'a MirrorMeasures> {
+    match run.for_test? {
+        TestMeasures::Mirror(found) => Some(found),
+        _ => None,
+    }
+}
+
+/// W6 over the lowest and the highest rate, and W9 over the NOBURST controls.
+fn notes(
+    rates: &BTreeMap<u64, Vec<(usize, &Evidence<'_>)>>,
+    evidence: &[Evidence<'_>],
+    judged: &Judged,
+) -> Vec<String> {
+    let waves = |runs: &Vec<(usize, &Evidence<'_>)>| -> BTreeMap<u64, f64> {
+        let wave = |e: &Evidence<'_>| Some((e.meta.seed, found(e)?.wave_s?));
+        runs.iter().filter_map(|(_, e)| wave(e)).collect()
+    };
+    let mut notes = Vec::new();
+    if let (Some(low), Some(high)) = (rates.values().next(), rates.values().next_back())
+        && rates.len() > 1
+    {
+        let shifts = earlier_at_the_lower_rate(&waves(low), &waves(high));
+        let held = shifts.iter().filter(|c| c.holds == Some(true)).count();
+        let by: Vec<String> =
+            shifts.iter().filter_map(|c| c.measured.map(|s| format!("{s:.0}"))).collect();
+        notes.push(format!("W6 held in {held} of {} seeds, by {} s", shifts.len(), by.join(", ")));
+    }
+    let controls: Vec<_> = evidence
+        .iter()
+        .zip(&judged.labels)
+        .filter(|(e, _)| e.counts && e.role == Role::Control)
+        .collect();
+    let good =
+        controls.iter().filter(|(_, l)| l.as_ref().is_some_and(|l| l.label == "GOOD")).count();
+    notes.push(format!("W9: {good} of {} NOBURST controls are good", controls.len()));
+    notes
 }
 
 /// The call on a seed: NOT-TRAPPED, RENEWAL, CURVE or MIXED.
 ///
 /// A run that is not stuck is NOT-TRAPPED before anything else is asked: in the good
 /// state it completes what arrives, which would read as CURVE and leave NO-TRAP empty.
-pub fn judge(
-    run: &MirrorRun,
+fn judge(
+    stuck: Option<bool>,
+    run: &MirrorMeasures,
     frozen: &MirrorPrediction,
     lambda_ref_per_s: f64,
     burst_start_s: f64,
@@ -87,7 +290,7 @@ pub fn judge(
         Some(least),
         Comparison::AtLeast(rule.curve_at_least),
     );
-    match (run.stuck, all_hold(&checks)) {
+    match (stuck, all_hold(&checks)) {
         (None, _) => Labelled::unmeasurable("whether it is stuck cannot be told"),
         (Some(false), _) => Labelled {
             because: Some("it is not stuck over its window".into()),
@@ -103,89 +306,30 @@ pub fn judge(
     }
 }
 
-/// W5, W7 and W8 of one run, as far as the frozen values are there.
-pub fn secondary(
-    run: &MirrorRun,
-    frozen: &MirrorPrediction,
-    burst_start_s: f64,
-    rule: &MirrorTest,
-) -> Vec<Clause> {
-    let elapsed = rule.calibrated_factor * (frozen.wave_s - burst_start_s);
-    let off = run.wave_s.map(|wave| (wave - burst_start_s - elapsed).abs());
-    let mut clauses = vec![Clause::new(
-        "W5 wave off the calibrated time",
-        "s",
-        off,
-        Comparison::AtMost(rule.calibrated_tolerance * elapsed),
-    )];
-    if let Some(prompt) = frozen.mean_prompt_tokens {
-        let off = run.mean_prompt_tokens.map(|p| (p / prompt - 1.0).abs());
-        clauses.push(Clause::new(
-            "W7 mean prompt off model F's",
-            "",
-            off,
-            Comparison::AtMost(rule.prompt_tolerance),
-        ));
-    }
-    if let Some(lull) = frozen.lull {
-        clauses.push(Clause::new(
-            "W8 late completions off model F's",
-            "lambda_ref",
-            Some((run.lull - lull).abs()),
-            Comparison::AtMost(rule.completions_tolerance),
-        ));
-    }
-    if let Some(capacity) = rule.measured_lambda_miss {
-        clauses.push(Clause::new(
-            "W10 late completions below the measured all-miss rate",
-            "lambda_ref",
-            Some(run.lull),
-            Comparison::Below(capacity),
-        ));
-    }
-    clauses
-}
-
-/// W6: whether the wave is earlier at the lower rate in every seed that has both.
-pub fn earlier_at_the_lower_rate(
-    low: &BTreeMap<u64, f64>,
-    high: &BTreeMap<u64, f64>,
-) -> Vec<Clause> {
-    let shift = |seed: &u64| high.get(seed).zip(low.get(seed)).map(|(h, l)| h - l);
-    low.keys()
-        .filter_map(shift)
-        .map(|s| Clause::new("W6 wave earlier by", "s", Some(s), Comparison::Above(0.0)))
-        .collect()
-}
-
 /// The verdict on one rate: PASS, FAIL, NO-TRAP, MIXED or not decidable.
-pub fn decide_rate(rate: f64, calls: &[&Labelled], rule: &MirrorTest) -> (Group, RateVerdict) {
+fn decide_rate(rate: f64, calls: &[&Labelled], rule: &MirrorTest) -> Group {
     let count = |word: &str| {
         tally(calls.iter().map(|c| (c.label != UNMEASURABLE).then(|| c.label == word)), rule.seeds)
     };
     let renewal = count("RENEWAL");
     let (curve, untrapped) = (count("CURVE"), count("NOT-TRAPPED"));
-    let (verdict, outcome) = if renewal.verdict == RateVerdict::NotDecidable {
-        (RateVerdict::NotDecidable.words(), RateVerdict::NotDecidable)
-    } else if renewal.verdict == RateVerdict::Pass {
-        ("PASS", RateVerdict::Pass)
-    } else if curve.verdict == RateVerdict::Pass {
-        ("FAIL", RateVerdict::Fail)
-    } else if untrapped.verdict == RateVerdict::Pass {
-        ("NO-TRAP", RateVerdict::NotDecidable)
-    } else {
-        ("MIXED", RateVerdict::Fail)
+    let verdict = match (renewal.verdict, curve.verdict, untrapped.verdict) {
+        (RateVerdict::NotDecidable, ..) => RateVerdict::NotDecidable.words(),
+        (RateVerdict::Pass, ..) => "PASS",
+        (_, RateVerdict::Pass, _) => "FAIL",
+        (.., RateVerdict::Pass) => "NO-TRAP",
+        _ => "MIXED",
     };
     let role = if (rate - rule.decisive).abs() < 1e-6 { "decisive cell" } else { "secondary cell" };
     let because = format!(
         "{role}; RENEWAL in {}, CURVE in {}, NOT-TRAPPED in {} of {} seeds",
         renewal.met, curve.met, untrapped.met, renewal.judged
     );
-    (Group { name: format!("rate {rate:.2}"), verdict: verdict.into(), because }, outcome)
+    Group { name: format!("rate {rate:.2}"), verdict: verdict.into(), because }
 }
 
 /// The outcome: the decisive rate's verdict.
-pub fn decide(rates: Vec<(f64, Group)>, rule: &MirrorTest) -> Outcome {
+fn decide(rates: Vec<(f64, Group)>, rule: &MirrorTest) -> Outcome {
     let decisive = rates.iter().find(|(rate, _)| (rate - rule.decisive).abs() < 1e-6);
     let (word, because) = match decisive {
         Some((_, group)) => (group.verdict.clone(), group.because.clone()),

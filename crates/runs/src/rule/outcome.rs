@@ -1,8 +1,7 @@
 //! What a rule says: a label per run, a verdict per group of runs, a word for the test.
 
 use super::clause::{Clause, deciding};
-use super::pairing::RateVerdict;
-use super::vote::Tally;
+use super::vote::{RateVerdict, Tally};
 
 /// A run's label and the clauses that led to it.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,17 +3,115 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Share;
-use crate::measure::rolling::Rolled;
-use crate::setup::registration::after::PersistenceTest;
+use crate::measure::rolling::{Rolled, follow_up_hits};
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
+use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
+use super::test::TestMeasures;
+
+/// Whether a trap ever ended by itself (D5).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PersistenceTest {
+    /// Length of the rolling window, s.
+    pub window_s: f64,
+    /// By how much it moves, s. Not printed; the shorter the step, the stricter.
+    pub step_s: f64,
+    /// A trap starts at the first window after the trigger with a follow-up hit
+    /// fraction of at most this.
+    pub onset_hit_at_most: f64,
+    /// It has ended once a later window has at least this.
+    pub escape_hit_at_least: f64,
+    /// One-sided confidence of the bound on the escape probability.
+    pub confidence: f64,
+}
+
+impl Default for PersistenceTest {
+    fn default() -> Self {
+        Self {
+            window_s: 300.0,
+            step_s: 10.0,
+            onset_hit_at_most: 0.2,
+            escape_hit_at_least: 0.5,
+            confidence: 0.95,
+        }
+    }
+}
+
+impl RegisteredTest for PersistenceTest {
+    fn words(&self) -> &'static str {
+        "persistence"
+    }
+
+    fn of_other_tests(&self) -> bool {
+        true
+    }
+
+    fn steps(&self) -> Vec<(&'static str, f64)> {
+        vec![("test.window_s", self.window_s), ("test.step_s", self.step_s)]
+    }
+
+    /// A run from empty has no trigger: how long its trap lasts is reported beside the
+    /// others, and not counted among them (App. D).
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        let treatment = run.treatment;
+        match run.is_from_empty() {
+            true => Role::Control,
+            false => Role::subject(
+                run.is_open() && (treatment.burst_sessions > 0 || treatment.slowed.is_some()),
+            ),
+        }
+    }
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        // What is seen after an intervention says nothing about the trap itself.
+        let until_s = intervention(on).unwrap_or(f64::INFINITY);
+        let windows = follow_up_hits(on.run, trigger_start(on), self.window_s, self.step_s);
+        let before = windows.into_iter().filter(|w| w.end_s <= until_s);
+        Some(TestMeasures::Persistence(before.collect()))
+    }
+
+    /// Over every run with a trigger; from-empty runs are labelled and not counted.
+    fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let life = |e: &Evidence<'_>| match e.for_test {
+            Some(TestMeasures::Persistence(windows)) => Some(life(windows, self)),
+            _ => None,
+        };
+        let judged = Judged::labelled(evidence, |e| life(e).map(|life| judge(&life, self)));
+        let lives: Vec<TrapLife> =
+            evidence.iter().filter(|e| e.is_subject()).filter_map(life).collect();
+        judged.with(decide(&lives, self), Vec::new())
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["persistence", "binomial"]
+    }
+}
+
+/// When what may have caused a trap began: the burst, the first slowed tool call, or the
+/// start of a run from empty.
+fn trigger_start(on: &Measurable<'_>) -> f64 {
+    match on.treatment.slowed {
+        _ if on.run.meta.arm == Arm::E0b => 0.0,
+        Some(slowed) if on.treatment.burst_sessions == 0 => slowed.span_s.start_s,
+        _ => on.protocol.paired.burst.start_s,
+    }
+}
+
+/// When something was done about the trap: a cap engaged in the run, or arrivals stopped.
+fn intervention(on: &Measurable<'_>) -> Option<f64> {
+    let engaged = on.run.meta.gate.and_then(|g| g.engage_s).filter(|t| *t > 0.0);
+    let stopped = on.treatment.refused.map(|r| r.span_s.start_s);
+    [engaged, stopped].into_iter().flatten().min_by(f64::total_cmp)
+}
 
 /// A trap's life, from rolling windows after its trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TrapLife {
     /// End of the first window that was trapped, s; `None` if none was.
-    pub onset_s: Option<f64>,
+    pub trapped_from_s: Option<f64>,
     /// End of the first later window that hit again, s.
     pub escape_s: Option<f64>,
     /// The largest follow-up hit fraction of a later window.
@@ -28,24 +126,24 @@ pub struct TrapLife {
 pub fn life(windows: &[Rolled<Share>], rule: &PersistenceTest) -> TrapLife {
     let trapped = |w: &Rolled<Share>| w.value.is_above(rule.onset_hit_at_most) == Some(false);
     let Some(first) = windows.iter().position(trapped) else {
-        return TrapLife { onset_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
+        return TrapLife { trapped_from_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
     };
     let later = &windows[first + 1..];
     let escaped = |w: &&Rolled<Share>| w.value.is_below(rule.escape_hit_at_least) == Some(false);
     let escape_s = later.iter().find(escaped).map(|w| w.end_s);
-    let onset_s = windows[first].end_s;
-    let last_s = windows.last().map_or(onset_s, |w| w.end_s);
+    let trapped_from_s = windows[first].end_s;
+    let last_s = windows.last().map_or(trapped_from_s, |w| w.end_s);
     TrapLife {
-        onset_s: Some(onset_s),
+        trapped_from_s: Some(trapped_from_s),
         escape_s,
         highest: later.iter().filter_map(|w| w.value.value()).max_by(f64::total_cmp),
-        trapped_s: escape_s.unwrap_or(last_s) - onset_s,
+        trapped_s: escape_s.unwrap_or(last_s) - trapped_from_s,
     }
 }
 
 /// Labels a run: NO TRAP, ESCAPED or PERSISTED.
-pub fn judge(life: &TrapLife, rule: &PersistenceTest) -> Labelled {
-    if life.onset_s.is_none() {
+fn judge(life: &TrapLife, rule: &PersistenceTest) -> Labelled {
+    if life.trapped_from_s.is_none() {
         return Labelled::new("NO TRAP", Vec::new());
     }
     let highest = Clause::new(
@@ -65,8 +163,8 @@ pub fn escape_bound(runs: u64, confidence: f64) -> Option<f64> {
 }
 
 /// Over all runs: how many trapped, how many escaped, for how long, and the bound.
-pub fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
-    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.onset_s.is_some()).collect();
+fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
+    let trapped: Vec<&TrapLife> = lives.iter().filter(|l| l.trapped_from_s.is_some()).collect();
     let escaped = trapped.iter().filter(|l| l.escape_s.is_some()).count();
     let hours = trapped.iter().map(|l| l.trapped_s).sum::<f64>() / 3600.0;
     let shortest = trapped.iter().map(|l| l.trapped_s).min_by(f64::total_cmp);
@@ -131,7 +229,7 @@ mod tests {
         let mut all = windows(&[900, 0, 0]);
         all[1].value = Share::default();
         let found = life(&all, &PersistenceTest::default());
-        assert_eq!((found.onset_s, found.escape_s), (Some(1520.0), None));
+        assert_eq!((found.trapped_from_s, found.escape_s), (Some(1520.0), None));
     }
 
     #[test]

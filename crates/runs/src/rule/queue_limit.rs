@@ -1,28 +1,104 @@
 //! Longest prefix first without its queue limit: does it collapse where the stock order
 //! did (LPM-INF, App. E.8)? Exploratory.
 
-use crate::setup::registration::test::QueueLimitTest;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::queue::longest_queue;
+use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
-use super::pairing::RateVerdict;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+};
+use super::test::TestMeasures;
+use super::vote::RateVerdict;
 
-/// A run of the intervention.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct QueueLimitRun {
-    /// The seed.
-    pub seed: u64,
+/// LPM-INF (App. E.8).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueLimitTest {
+    /// The cell with the stock order, whose same-seed BURST runs are the controls.
+    pub stock_cell: String,
+    /// Requests waiting beyond which the stock order falls back (128): a seed
+    /// whose queue never exceeds it says nothing.
+    pub queue_limit: u64,
+    /// A run has collapsed if its token hit fraction over the window is below
+    /// this. Not printed: a registration has to choose it.
+    pub collapsed_token_hit_below: f64,
+    /// Informative seeds that are needed for a reading.
+    pub informative_seeds: u64,
+}
+
+/// What the test measures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QueueLimitMeasures {
     /// The longest queue, requests; `None` when unknown.
     pub queue_max: Option<f64>,
     /// Share of the window's prompt tokens served from the cache; `None` when unknown.
     pub token_hit: Option<f64>,
-    /// Whether the stock order collapsed on this seed; `None` without such a run.
-    pub stock_collapsed: Option<bool>,
+}
+
+impl RegisteredTest for QueueLimitTest {
+    fn words(&self) -> &'static str {
+        "queue limit"
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        Role::subject(*run.arm() == Arm::Burst)
+    }
+
+    fn compares_with(&self, run: &Candidate<'_>) -> bool {
+        run.meta.cell == self.stock_cell && *run.arm() == Arm::Burst
+    }
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        let window = on.measures.window.as_ref();
+        Some(TestMeasures::QueueLimit(QueueLimitMeasures {
+            queue_max: longest_queue(on.run),
+            token_hit: window.and_then(|w| w.token_hit_fraction),
+        }))
+    }
+
+    /// Each seed against the stock order's run.
+    fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let (subjects, mut set_aside) = placed(evidence, Role::Subject, Evidence::place);
+        let (controls, doubles) = placed(evidence, Role::Control, Evidence::place);
+        set_aside.extend(doubles);
+        let collapsed = |e: &Evidence<'_>| {
+            found(e).and_then(|f| f.token_hit).map(|h| h < self.collapsed_token_hit_below)
+        };
+        let stock: BTreeMap<String, Option<bool>> =
+            controls.iter().map(|(_, e)| (e.place(), collapsed(e))).collect();
+        let judged = Judged::labelled(evidence, |e| {
+            let stock_collapsed = stock.get(&e.place()).copied().flatten();
+            found(e).filter(|_| e.role == Role::Subject).map(|f| judge(f, stock_collapsed, self))
+        });
+        let runs: Vec<(u64, Labelled)> = subjects
+            .iter()
+            .filter_map(|(i, e)| judged.labels[*i].clone().map(|l| (e.meta.seed, l)))
+            .collect();
+        judged.with(decide(&runs, self), set_aside)
+    }
+}
+
+fn found<'a>(run: &Evidence<'a>) -> Option<&'a QueueLimitMeasures> {
+    match run.for_test? {
+        TestMeasures::QueueLimit(found) => Some(found),
+        _ => None,
+    }
 }
 
 /// Labels a run: NOT INFORMATIVE where the limit never acted or the stock order did not
-/// collapse, else COLLAPSED or NO COLLAPSE.
-pub fn judge(run: &QueueLimitRun, rule: &QueueLimitTest) -> Labelled {
+/// collapse, else COLLAPSED or NO COLLAPSE. `stock_collapsed`: whether the stock order did on
+/// this seed; `None` without such a run.
+fn judge(
+    run: &QueueLimitMeasures,
+    stock_collapsed: Option<bool>,
+    rule: &QueueLimitTest,
+) -> Labelled {
     let acted = Clause::new(
         "longest queue",
         "requests",
@@ -35,7 +111,7 @@ pub fn judge(run: &QueueLimitRun, rule: &QueueLimitTest) -> Labelled {
         run.token_hit,
         Comparison::Below(rule.collapsed_token_hit_below),
     );
-    match (acted.holds, run.stock_collapsed, hit.holds) {
+    match (acted.holds, stock_collapsed, hit.holds) {
         (Some(false), ..) => Labelled::new("NOT INFORMATIVE", vec![acted]),
         (_, Some(false), _) => Labelled {
             because: Some("the stock order did not collapse on this seed".into()),
@@ -50,7 +126,7 @@ pub fn judge(run: &QueueLimitRun, rule: &QueueLimitTest) -> Labelled {
 }
 
 /// The reading over the informative seeds.
-pub fn decide(runs: &[(u64, Labelled)], rule: &QueueLimitTest) -> Outcome {
+fn decide(runs: &[(u64, Labelled)], rule: &QueueLimitTest) -> Outcome {
     let groups = runs
         .iter()
         .map(|(seed, l)| Group {
@@ -93,13 +169,8 @@ mod tests {
     }
 
     fn run(queue_max: f64, token_hit: f64, stock: bool) -> Labelled {
-        let run = QueueLimitRun {
-            seed: 0,
-            queue_max: Some(queue_max),
-            token_hit: Some(token_hit),
-            stock_collapsed: Some(stock),
-        };
-        judge(&run, &rule())
+        let run = QueueLimitMeasures { queue_max: Some(queue_max), token_hit: Some(token_hit) };
+        judge(&run, Some(stock), &rule())
     }
 
     #[test]

@@ -3,219 +3,293 @@
 //! RESCUED is VALID, RELEASED and POST-GOOD. A refutation outranks a pass, and a
 //! session that failed or was turned away withdraws the claim that nothing was shed.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
 use crate::measure::plan_identity::PlanIdentity;
-use crate::measure::population::StepFunction;
-use crate::measure::rescue::{AfterRelease, ControlMeasures, RescueMeasures};
-use crate::measure::rolling::Rolled;
-use crate::measure::{LastMeasures, Share};
-use crate::setup::registration::rescue::RescueTest;
-use crate::setup::{PairedThresholds, Span};
+use crate::measure::rescue::{self, ControlMeasures, RescueMeasures, RescueTimes};
+use crate::measure::{population, rolling};
+use crate::setup::{Arm, Span};
 
-use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Labelled, UNMEASURABLE};
-use super::state::recovered;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+};
+use super::test::TestMeasures;
+use super::vote::Quorum;
 
-pub mod decide;
+mod decide;
+mod label;
 
-pub use decide::{RescueSeed, decide};
+use decide::{RescueSeed, decide};
+use label::{RescueLabel, first_recovered_s, judge, judge_control, mechanics};
 
-/// A rescue run under the rule.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RescueLabel {
-    /// RESCUED, RELAPSE, NOT RELEASED, NOT POST-GOOD, INVALID or UNMEASURABLE.
-    pub labelled: Labelled,
-    /// Whether the run started from a trap, on the registered hardware.
-    pub valid: Option<bool>,
-    /// Whether the cap was off in time.
-    pub released: bool,
-    /// Whether all was good after that; `None` when it cannot be told.
-    pub post_good: Option<bool>,
-    /// Whether a tile after the release fell back; `None` when it cannot be told.
-    pub relapse: Option<bool>,
+/// A cap engaged inside the trap, released, and what must hold after it.
+///
+/// The cap and the rates are the registration's; the defaults are R1's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RescueTest {
+    /// t_on: when the gate starts to bind, s.
+    pub engage_s: f64,
+    /// VALID: over so many seconds before t_on ...
+    pub valid_over_s: f64,
+    /// ... the follow-up hit fraction is below this ...
+    pub valid_hit_below: f64,
+    /// ... and more than this is outstanding at t_on, sessions.
+    pub valid_outstanding_above: f64,
+    /// RELEASED: by this time of the run, s.
+    pub released_by_s: f64,
+    /// POST-GOOD is judged from so long after the release, s.
+    pub settle_s: f64,
+    /// Length of a tile, s.
+    pub tile_s: f64,
+    /// POST-GOOD: every tile's follow-up hit fraction is at least this ...
+    pub tile_hit_at_least: f64,
+    /// ... the interval's is above this ...
+    pub interval_hit_above: f64,
+    /// ... and its uncached token rate is below this times the all-miss rate.
+    pub token_rate_below: f64,
+    /// RELAPSE: a tile's follow-up hit fraction is below this.
+    pub relapse_hit_below: f64,
+    /// A control is STUCK if its follow-up hit fraction from t_on on is below this.
+    pub control_hit_below: f64,
+    /// Rescued seeds that a rate needs to pass.
+    pub seeds: Quorum,
+    /// Relapses that refute the test.
+    pub refuted_by_relapses: u64,
+    /// Runs not released in time that refute it; none for R4.
+    pub refuted_by_unreleased: Option<u64>,
+    /// Mechanics: the gate engages within this of t_on, s ...
+    pub engage_within_s: f64,
+    /// ... is released no sooner than this after it, s ...
+    pub capped_at_least_s: f64,
+    /// ... on a grid of this, counted from t_on, s ...
+    pub tick_s: f64,
+    /// ... after both queues have been empty for this, s.
+    pub hold_s: f64,
 }
 
-/// Labels a rescue run. `hardware`: whether it is the registered one, `None` where the
-/// registration names none. `last` is the end of the run, for RECOVERED.
-pub fn judge(
-    run: &RescueMeasures,
-    last: &LastMeasures,
-    hardware: Option<bool>,
-    all_miss_tokens_per_s: Option<f64>,
-    rule: &RescueTest,
-    paired: &PairedThresholds,
-) -> RescueLabel {
-    let valid = valid(run, hardware, rule);
-    let released =
-        Clause::new("release", "s", run.released_s, Comparison::AtMost(rule.released_by_s));
-    // A cap that never came off was not released: that is an answer, not a gap.
-    let off = run.released_s.is_some_and(|t| t <= rule.released_by_s);
-    let released = released.decided(Some(off));
-    let post_good = run.after.as_ref().map(|after| {
-        [after_release(after, all_miss_tokens_per_s, rule), recovered(last, paired)].concat()
-    });
-    let relapse = match &run.after {
-        Some(after) => relapse(&after.tiles, rule),
-        None => Some(false),
-    };
-    let (is_valid, is_good) =
-        (all_hold(&valid), post_good.as_deref().map_or(Some(false), all_hold));
-    let (label, clauses) = match (is_valid, off, is_good, relapse) {
-        (None, ..) => (UNMEASURABLE, valid),
-        (Some(false), ..) => ("INVALID", valid),
-        (_, _, _, Some(true)) => ("RELAPSE", post_good.unwrap_or_default()),
-        (_, false, ..) => ("NOT RELEASED", vec![released]),
-        (_, _, Some(false), _) => ("NOT POST-GOOD", post_good.unwrap_or_default()),
-        (_, _, None, _) | (_, _, _, None) => (UNMEASURABLE, post_good.unwrap_or_default()),
-        (Some(true), true, Some(true), Some(false)) => {
-            ("RESCUED", [valid, vec![released], post_good.unwrap_or_default()].concat())
+impl Default for RescueTest {
+    fn default() -> Self {
+        Self {
+            engage_s: 1800.0,
+            valid_over_s: 300.0,
+            valid_hit_below: 0.2,
+            valid_outstanding_above: 50.0,
+            released_by_s: 7200.0,
+            settle_s: 300.0,
+            tile_s: 300.0,
+            tile_hit_at_least: 0.5,
+            interval_hit_above: 0.8,
+            token_rate_below: 0.5,
+            relapse_hit_below: 0.2,
+            control_hit_below: 0.2,
+            seeds: Quorum::TWO_OF_THREE,
+            refuted_by_relapses: 2,
+            refuted_by_unreleased: Some(2),
+            engage_within_s: 10.0,
+            capped_at_least_s: 600.0,
+            tick_s: 10.0,
+            hold_s: 300.0,
         }
-    };
-    RescueLabel {
-        labelled: Labelled::new(label, clauses),
-        valid: is_valid,
-        released: off,
-        post_good: is_good,
-        relapse,
     }
 }
 
-/// When a run was RECOVERED for the first time while it was `capped`, s: `looks` are its hits
-/// over windows of `over_s`, one per look (App. E.7: "evaluated every 10 s"), and what is
-/// outstanding counts at the look.
-pub fn first_recovered_s(
-    looks: &[Rolled<Share>],
-    outstanding: &StepFunction,
-    capped: Span,
-    over_s: f64,
-    rule: &PairedThresholds,
-) -> Option<f64> {
-    let during = looks.iter().filter(|w| w.end_s > capped.start_s && w.end_s <= capped.end_s);
-    let holds = |w: &&Rolled<Share>| {
-        let so_far = Span::new(w.end_s - over_s, w.end_s);
-        let end = LastMeasures::of(so_far, w.value, outstanding);
-        all_hold(&recovered(&end, rule)) == Some(true)
-    };
-    during.into_iter().find(holds).map(|w| w.end_s)
+/// What the test measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum RescueOrControl {
+    /// On a subject.
+    Rescue {
+        /// Before, under and after the cap.
+        measures: Box<RescueMeasures>,
+        /// When RECOVERED first held after the engage, seen every tick of the gate over
+        /// the time before it, s; `None` if it never did before the release.
+        recovered_s: Option<f64>,
+    },
+    /// On a control, over any interval.
+    Control(Box<ControlMeasures>),
 }
 
-fn valid(run: &RescueMeasures, hardware: Option<bool>, rule: &RescueTest) -> Vec<Clause> {
-    let mut clauses = vec![
-        Clause::of_share(
-            "follow-up hit fraction before t_on",
-            &run.before,
-            Comparison::Below(rule.valid_hit_below),
-        ),
-        Clause::new(
-            "outstanding at t_on",
-            "sessions",
-            Some(run.outstanding_on),
-            Comparison::Above(rule.valid_outstanding_above),
-        ),
-    ];
-    // The right hardware has no margin to speak of: it is said only where it is wrong.
-    if hardware == Some(false) {
-        clauses.push(Clause::new("registered hardware", "", Some(0.0), Comparison::AtLeast(1.0)));
+impl RescueOrControl {
+    /// Of a subject, what the cap did.
+    pub fn rescue(&self) -> Option<&RescueMeasures> {
+        match self {
+            Self::Rescue { measures, .. } => Some(measures),
+            Self::Control(_) => None,
+        }
     }
-    clauses
 }
 
-fn after_release(
-    after: &AfterRelease,
-    all_miss_tokens_per_s: Option<f64>,
-    rule: &RescueTest,
-) -> Vec<Clause> {
-    let at_least = Comparison::AtLeast(rule.tile_hit_at_least);
-    let holds = |share: &Share| {
-        // A tile without a completed follow-up fails, without being a relapse.
-        if share.total() == 0 {
-            Some(false)
+impl RegisteredTest for RescueTest {
+    fn words(&self) -> &'static str {
+        "rescue"
+    }
+
+    fn needs_cap(&self) -> bool {
+        true
+    }
+
+    fn steps(&self) -> Vec<(&'static str, f64)> {
+        vec![("test.tile_s", self.tile_s)]
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        match (run.arm(), run.burst_or_control()) {
+            (Arm::Rescue, _) => Role::Subject,
+            (_, Role::None) => Role::None,
+            _ => Role::Control,
+        }
+    }
+
+    /// Nothing where the run ends too early.
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        let end_s = on.protocol.paired.window_s.end_s;
+        if !on.reached(end_s) {
+            return None;
+        }
+        Some(TestMeasures::Rescue(if on.role == Role::Subject {
+            let times = RescueTimes {
+                engage_s: self.engage_s,
+                valid_over_s: self.valid_over_s,
+                settle_s: self.settle_s,
+                tile_s: self.tile_s,
+                end_s,
+            };
+            let measures = Box::new(rescue::rescue(on.run, &times));
+            RescueOrControl::Rescue { recovered_s: self.recovered_s(on, &measures), measures }
         } else {
-            share.is_below(rule.tile_hit_at_least).map(|b| !b)
-        }
-    };
-    let verdicts: Vec<Option<bool>> = after.tiles.iter().map(|(_, share)| holds(share)).collect();
-    let all = if verdicts.contains(&Some(false)) {
-        Some(false)
-    } else {
-        verdicts.iter().all(|v| *v == Some(true)).then_some(true)
-    };
-    let lowest = after
-        .tiles
-        .iter()
-        .map(|(_, share)| if share.total() == 0 { Some(0.0) } else { share.value() })
-        .collect::<Option<Vec<f64>>>()
-        .and_then(|values| values.into_iter().min_by(f64::total_cmp));
-    let ratio =
-        after.uncached_tokens_per_s.zip(all_miss_tokens_per_s).map(|(rate, all)| rate / all);
-    vec![
-        Clause::new("lowest tile's follow-up hit fraction", "", lowest, at_least).decided(all),
-        Clause::of_share(
-            "follow-up hit fraction after the release",
-            &after.follow_up_hits,
-            Comparison::Above(rule.interval_hit_above),
-        ),
-        Clause::new(
-            "uncached token rate / all-miss rate after the release",
-            "",
-            ratio,
-            Comparison::Below(rule.token_rate_below),
-        ),
-    ]
-}
-
-/// Whether any tile fell back; empty tiles do not.
-fn relapse(tiles: &[(crate::setup::Span, Share)], rule: &RescueTest) -> Option<bool> {
-    let below: Vec<Option<bool>> = tiles
-        .iter()
-        .filter(|(_, share)| share.total() > 0)
-        .map(|(_, share)| share.is_below(rule.relapse_hit_below))
-        .collect();
-    if below.contains(&Some(true)) {
-        return Some(true);
+            let since_engage = Span::new(self.engage_s, end_s);
+            RescueOrControl::Control(Box::new(rescue::control(on.run, since_engage)))
+        }))
     }
-    below.iter().all(|b| *b == Some(false)).then_some(false)
+
+    /// A label per run, pairs by rate and seed, an outcome over the pairs.
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let mut judged = Judged::labelled(evidence, |e| match (e.role, &e.meta.arm) {
+            (Role::Subject, _) => Some(self.label(e, case).map_or_else(
+                || Labelled::unmeasurable("it ended before its window did"),
+                |label| label.labelled,
+            )),
+            (_, Arm::Burst) => Some(self.control_label(e, case)),
+            _ => None,
+        });
+        for (i, run) in evidence.iter().enumerate().filter(|(_, e)| e.role == Role::Subject) {
+            judged.secondary[i] = rescued(run).map_or_else(Vec::new, |r| mechanics(r, self));
+        }
+        let (subjects, mut set_aside) = placed(evidence, Role::Subject, Evidence::place);
+        let (controls, doubles) = placed(evidence, Role::Control, Evidence::place);
+        set_aside.extend(doubles);
+        let of = |arm: Arm| -> BTreeMap<(u64, u64), (usize, &Evidence<'_>)> {
+            let of_arm = controls.iter().filter(|(_, e)| e.meta.arm == arm);
+            of_arm.map(|(i, e)| (e.rate_and_seed(), (*i, *e))).collect()
+        };
+        let (bursts, nobursts) = (of(Arm::Burst), of(Arm::NoBurst));
+        let mut seeds = Vec::new();
+        for (i, e) in &subjects {
+            let (burst, noburst) =
+                (bursts.get(&e.rate_and_seed()), nobursts.get(&e.rate_and_seed()));
+            if let Some(after) = rescued(e).and_then(|r| r.after.as_ref()) {
+                let over =
+                    |run: Option<&(usize, &Evidence<'_>)>| Some(control(run?.1)?.over(after.span));
+                judged.controls_after[*i] = [over(burst), over(noburst)];
+            }
+            let stuck = burst.and_then(|(i, _)| match judged.labels[*i].as_ref()?.label {
+                "STUCK" => Some(true),
+                "NOT STUCK" => Some(false),
+                _ => None,
+            });
+            let noburst = noburst.map(|(_, n)| PairedIdentity::of(n));
+            seeds.push(RescueSeed {
+                multiple: e.multiple(),
+                seed: e.meta.seed,
+                rescue: self.label(e, case),
+                control_stuck: stuck,
+                unpaired: burst.map_or_else(Vec::new, |(_, b)| {
+                    unpaired(&PairedIdentity::of(e), &PairedIdentity::of(b), noburst.as_ref())
+                }),
+                shed: rescued(e).map_or(0, |r| r.sessions_failed + r.sessions_refused),
+            });
+        }
+        judged.with(decide(&seeds, self), set_aside)
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["rescue", "release_estimates"]
+    }
 }
 
-/// Labels a control: STUCK from t_on to the end and not RECOVERED at the end, or not.
-pub fn judge_control(
-    control: &ControlMeasures,
-    last: &LastMeasures,
-    rule: &RescueTest,
-    paired: &PairedThresholds,
-) -> Labelled {
-    let hits = Clause::of_share(
-        "follow-up hit fraction since t_on",
-        &control.since_engage,
-        Comparison::Below(rule.control_hit_below),
-    );
-    let back = recovered(last, paired);
-    match (hits.holds, all_hold(&back)) {
-        (Some(true), Some(false)) => Labelled::new("STUCK", vec![hits]),
-        (Some(false), _) => Labelled::new("NOT STUCK", vec![hits]),
-        (_, Some(true)) => Labelled {
-            because: Some("it is RECOVERED at the end".into()),
-            ..Labelled::new("NOT STUCK", back)
-        },
-        _ => Labelled::unmeasurable("cached tokens are unknown"),
+impl RescueTest {
+    fn recovered_s(&self, on: &Measurable<'_>, found: &RescueMeasures) -> Option<f64> {
+        let capped = Span::new(found.engaged_s?, found.released_s?);
+        let over_s = on.protocol.paired.last_s;
+        let looks = rolling::hits(on.run, capped.start_s - over_s, over_s, self.tick_s);
+        let outstanding = population::outstanding(on.run);
+        first_recovered_s(&looks, &outstanding, capped, over_s, &on.registration.rule)
+    }
+
+    fn label(&self, run: &Evidence<'_>, case: &Case<'_>) -> Option<RescueLabel> {
+        let registration = case.registration;
+        let last = run.measures.last.as_ref()?;
+        let gpu = run.meta.gpu.as_ref().map(|g| g.name.as_str());
+        let hardware = registration.hardware.as_deref().map(|asked| gpu == Some(asked));
+        let all_miss = registration.all_miss_tokens_per_s;
+        Some(judge(rescued(run)?, last, hardware, all_miss, self, &registration.rule))
+    }
+
+    fn control_label(&self, run: &Evidence<'_>, case: &Case<'_>) -> Labelled {
+        match (control(run), &run.measures.last) {
+            (Some(control), Some(last)) => {
+                judge_control(control, last, self, &case.registration.rule)
+            }
+            _ => Labelled::unmeasurable("it ended before its window did"),
+        }
+    }
+}
+
+fn rescued<'a>(run: &Evidence<'a>) -> Option<&'a RescueMeasures> {
+    match run.for_test? {
+        TestMeasures::Rescue(found) => found.rescue(),
+        _ => None,
+    }
+}
+
+fn control<'a>(run: &Evidence<'a>) -> Option<&'a ControlMeasures> {
+    match run.for_test? {
+        TestMeasures::Rescue(RescueOrControl::Control(found)) => Some(found),
+        _ => None,
     }
 }
 
 /// What the pairing compares of a run (App. E.7: common random numbers).
 #[derive(Debug, Clone, PartialEq)]
-pub struct PairedIdentity {
+struct PairedIdentity {
     /// Its plan.
-    pub plan: PlanIdentity,
+    plan: PlanIdentity,
     /// Its rate, multiple and lambda_ref, as resolved.
-    pub rate: (Option<f64>, Option<f64>, Option<f64>),
+    rate: (Option<f64>, Option<f64>, Option<f64>),
     /// Its GPU.
-    pub gpu: Option<String>,
+    gpu: Option<String>,
     /// When its protocol's burst starts, s.
-    pub burst_start_s: f64,
+    burst_start_s: f64,
+}
+
+impl PairedIdentity {
+    fn of(run: &Evidence<'_>) -> Self {
+        let rate = run.meta.rate;
+        Self {
+            plan: run.plan.clone(),
+            rate: (rate.multiple, rate.lambda_ref, rate.lambda),
+            gpu: run.meta.gpu.as_ref().map(|g| g.name.clone()),
+            burst_start_s: run.burst_start_s,
+        }
+    }
 }
 
 /// What differs between a rescue run and its same-seed controls; nothing if the
 /// pairing holds. What cannot be compared differs.
-pub fn unpaired(
+fn unpaired(
     rescue: &PairedIdentity,
     burst: &PairedIdentity,
     noburst: Option<&PairedIdentity>,
@@ -237,40 +311,6 @@ pub fn unpaired(
     check(Some(rescue.burst_start_s == burst.burst_start_s), "the time of the burst");
     differs.dedup();
     differs
-}
-
-/// The mechanical check of the gate that a job makes of itself (App. E.7).
-pub fn mechanics(run: &RescueMeasures, rule: &RescueTest) -> Vec<Clause> {
-    let late = run.engaged_s.map(|t| (t - rule.engage_s).abs());
-    let capped = run.released_s.map(|t| t - rule.engage_s);
-    // Off the grid by less than a client's lateness is on it.
-    let off_grid =
-        capped.map(|s| (s / rule.tick_s - (s / rule.tick_s).round()).abs() * rule.tick_s);
-    let mut clauses = vec![
-        Clause::new("engage time off t_on", "s", late, Comparison::AtMost(rule.engage_within_s)),
-        Clause::new(
-            "request errors",
-            "requests",
-            Some(run.request_errors as f64),
-            Comparison::AtMost(0.0),
-        ),
-    ];
-    if run.released_s.is_some() {
-        clauses.push(Clause::new(
-            "capped for",
-            "s",
-            capped,
-            Comparison::AtLeast(rule.capped_at_least_s),
-        ));
-        clauses.push(Clause::new("release off the grid", "s", off_grid, Comparison::AtMost(0.5)));
-        clauses.push(Clause::new(
-            "queues empty before the release",
-            "s",
-            run.empty_before_release_s,
-            Comparison::AtLeast(rule.hold_s),
-        ));
-    }
-    clauses
 }
 
 #[cfg(test)]

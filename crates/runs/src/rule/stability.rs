@@ -1,14 +1,81 @@
-//! From an empty engine: is a run stable, and up to which rate are all (E0b, App. E.3)?
+//! Runs from an empty engine: is one stable (E0b, App. E.3)? The edge test and its replicates
+//! ask it of every run.
 
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
-use crate::measure::queue::QueueMeasures;
-use crate::setup::registration::test::{Bracket, Stability};
+use crate::measure::queue::{self, QueueMeasures};
+use crate::measure::span;
+use crate::setup::Span;
 
 use super::clause::{Clause, Comparison, all_hold};
-use super::outcome::{Group, Labelled, Outcome};
-use super::pairing::RateVerdict;
-use super::vote::tally;
+use super::outcome::{Labelled, UNMEASURABLE};
+use super::registered::{Evidence, Measurable};
+use super::test::TestMeasures;
+
+/// When a from-empty run is stable (App. E.3). The rise is fitted over the protocol's
+/// from-empty window (its last 1500 s); the queue at the end is the mean over the last
+/// bin of that window as wide as a hit bin (100 s; inferred: the printed final queues
+/// are not whole numbers, so they are means).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stability {
+    /// The queue at the end stays below this, requests.
+    pub final_queue_below: f64,
+    /// The fitted rise of the queue over the window is at most this, requests.
+    pub rise_at_most: f64,
+}
+
+impl Default for Stability {
+    fn default() -> Self {
+        Self { final_queue_below: 50.0, rise_at_most: 10.0 }
+    }
+}
+
+/// What is measured on a run from empty.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QueueFromEmpty {
+    /// Its queue; `None` if it is unknown.
+    pub queue: Option<QueueMeasures>,
+    /// The base arrivals over the whole run, in lambda_ref.
+    pub realized: f64,
+}
+
+impl QueueFromEmpty {
+    /// Measures a run.
+    pub(super) fn of(on: &Measurable<'_>) -> Self {
+        let whole = Span::new(0.0, on.run.meta.duration_s);
+        Self {
+            queue: queue::queue(on.run, on.protocol),
+            realized: span::base_arrivals_per_s(on.run, whole) / on.registration.lambda_ref_per_s,
+        }
+    }
+
+    /// What was measured on a run for either of the tests.
+    pub(super) fn on<'a>(run: &Evidence<'a>) -> Option<&'a Self> {
+        match run.for_test? {
+            TestMeasures::Edge(found) | TestMeasures::Replicate(found) => Some(found),
+            _ => None,
+        }
+    }
+}
+
+/// The label of a run under either of the tests.
+pub(super) fn label(run: &Evidence<'_>, rule: &Stability) -> Option<Labelled> {
+    let queue = QueueFromEmpty::on(run)?.queue;
+    let labelled = judge(queue.as_ref(), rule);
+    // Which queue was read matters to a reader: the two are not the same.
+    let source = queue.map(|q| q.source.words().to_owned());
+    Some(Labelled { because: labelled.because.clone().or(source), ..labelled })
+}
+
+/// Whether a label says stable; `None` where it cannot say.
+pub(super) fn stable(label: &Option<Labelled>) -> Option<bool> {
+    match label.as_ref()?.label {
+        "STABLE" => Some(true),
+        "UNSTABLE" => Some(false),
+        _ => None,
+    }
+}
 
 /// A run's label: STABLE if its queue is short at the end and did not rise.
 pub fn judge(queue: Option<&QueueMeasures>, rule: &Stability) -> Labelled {
@@ -21,7 +88,7 @@ pub fn judge(queue: Option<&QueueMeasures>, rule: &Stability) -> Labelled {
         Some(false) => Labelled::new("UNSTABLE", clauses),
         None => Labelled {
             because: Some("too few samples to fit".into()),
-            ..Labelled::new(super::outcome::UNMEASURABLE, clauses)
+            ..Labelled::new(UNMEASURABLE, clauses)
         },
     }
 }
@@ -48,128 +115,23 @@ pub fn is_stable(queue: Option<&QueueMeasures>, rule: &Stability) -> Option<bool
     all_hold(&clauses(queue?, rule))
 }
 
-/// A from-empty run that could be judged.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FromEmptyRun {
-    /// Its nominal rate, a multiple of lambda_ref.
-    pub nominal: f64,
-    /// The base arrivals it really had over its whole length, in lambda_ref.
-    pub realized: f64,
-    /// Whether it was stable.
-    pub stable: bool,
-}
-
-/// Where stability ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Edge {
-    /// The largest rate at which all runs are stable; `None` if there is none.
-    pub largest_stable: Option<f64>,
-    /// The smallest rate at which one is not; `None` if all are stable.
-    pub first_unstable: Option<f64>,
-    /// Whether every rate below the first unstable one is stable and none above it.
-    pub monotone: bool,
-}
-
-/// The edge in nominal rates: runs of one multiple stand or fall together.
-pub fn nominal_edge(runs: &[FromEmptyRun]) -> Edge {
-    let mut stable: BTreeMap<u64, (f64, bool)> = BTreeMap::new();
-    for run in runs {
-        let entry = stable.entry((run.nominal * 1e6).round() as u64).or_insert((run.nominal, true));
-        entry.1 &= run.stable;
-    }
-    edge(stable.into_values().collect())
-}
-
-/// The edge in realized rates: every run is a rate of its own.
-pub fn realized_edge(runs: &[FromEmptyRun]) -> Edge {
-    let mut rates: Vec<_> = runs.iter().map(|run| (run.realized, run.stable)).collect();
-    rates.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    edge(rates)
-}
-
-fn edge(rates: Vec<(f64, bool)>) -> Edge {
-    let largest_stable = rates.iter().rev().find(|r| r.1).map(|r| r.0);
-    let first_unstable = rates.iter().find(|r| !r.1).map(|r| r.0);
-    let monotone = match (largest_stable, first_unstable) {
-        (Some(stable), Some(unstable)) => stable < unstable,
-        _ => true,
-    };
-    Edge { largest_stable, first_unstable, monotone }
-}
-
-/// The outcome of an edge test: the edge, or whether a bracket was replicated.
-pub fn decide(runs: &[FromEmptyRun], replicates: Option<&Bracket>) -> Outcome {
-    let (nominal, realized) = (nominal_edge(runs), realized_edge(runs));
-    let groups = vec![group("nominal rates", &nominal), group("realized rates", &realized)];
-    let Some(bracket) = replicates else {
-        let word = match (runs.is_empty(), nominal.largest_stable) {
-            (true, _) => RateVerdict::NotDecidable.words().to_owned(),
-            (_, Some(multiple)) => format!("{multiple:.2}"),
-            _ => "none".to_owned(),
-        };
-        return Outcome::new(
-            word,
-            "largest multiple of lambda_ref at which all runs are stable",
-            groups,
-        );
-    };
-    let at = |multiple: f64, stable: bool, quorum| {
-        let votes = runs
-            .iter()
-            .filter(|r| (r.nominal - multiple).abs() < 1e-6)
-            .map(|r| Some(r.stable == stable));
-        tally(votes, quorum)
-    };
-    let below = at(bracket.stable_multiple, true, bracket.stable);
-    let above = at(bracket.unstable_multiple, false, bracket.unstable);
-    let counted = [
-        Group::counted(format!("{:.2}", bracket.stable_multiple), "stable", below),
-        Group::counted(format!("{:.2}", bracket.unstable_multiple), "unstable", above),
-    ];
-    let mut outcome =
-        Outcome::of_all("REPLICATED", counted.to_vec(), &[below.verdict, above.verdict]);
-    if outcome.word == "NOT MET" {
-        outcome.word = "NOT REPLICATED".into();
-    }
-    outcome.groups.extend(groups);
-    outcome
-}
-
-fn group(name: &str, edge: &Edge) -> Group {
-    let rate = |x: Option<f64>| x.map_or("none".to_owned(), |x| format!("{x:.3}"));
-    let verdict = format!("[{}, {})", rate(edge.largest_stable), rate(edge.first_unstable));
-    let because = if edge.monotone {
-        "largest stable, first unstable; monotone"
-    } else {
-        "largest stable, first unstable; NOT monotone: a stable rate lies above an unstable one"
-    };
-    Group { name: name.into(), verdict, because: because.into() }
-}
-
-/// The outcome for replicates of one plan each: does every plan's majority come out as
-/// its original did? `votes` is per plan: seed, whether each replicate agreed.
-pub fn decide_replicates(
-    plans: &[(u64, Vec<Option<bool>>)],
-    quorum: crate::setup::registration::test::Quorum,
-) -> Outcome {
-    let tallies: Vec<_> =
-        plans.iter().map(|(seed, votes)| (seed, tally(votes.iter().copied(), quorum))).collect();
-    let groups = tallies
-        .iter()
-        .map(|(seed, t)| Group {
-            name: format!("plan of seed {seed}"),
-            verdict: t.verdict.words().into(),
-            because: format!("as the original in {} of {} replicates", t.met, t.judged),
-        })
-        .collect();
-    let verdicts: Vec<_> = tallies.iter().map(|t| t.1.verdict).collect();
-    let mut outcome = Outcome::of_all("REPRODUCIBLE", groups, &verdicts);
-    if outcome.word == "NOT MET" {
-        outcome.word = "NOT REPRODUCIBLE".into();
-    }
-    outcome
-}
-
 #[cfg(test)]
-#[path = "stability/tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::measure::queue::QueueSource;
+
+    fn label(final_mean: f64, rise: Option<f64>) -> &'static str {
+        let queue = QueueMeasures { source: QueueSource::Engine, final_mean, rise, max: 200.0 };
+        judge(Some(&queue), &Stability::default()).label
+    }
+
+    #[test]
+    fn a_run_is_stable_with_a_final_queue_below_50_and_a_rise_of_at_most_10() {
+        assert_eq!(label(49.9, Some(10.0)), "STABLE");
+        assert_eq!(label(50.0, Some(10.0)), "UNSTABLE");
+        assert_eq!(label(49.9, Some(10.1)), "UNSTABLE");
+        assert_eq!(label(10.0, None), "UNMEASURABLE");
+        assert_eq!(label(60.0, None), "UNSTABLE");
+        assert_eq!(judge(None, &Stability::default()).label, "UNMEASURABLE");
+    }
+}

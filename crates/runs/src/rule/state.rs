@@ -2,9 +2,9 @@
 //! INDETERMINATE, in that order of precedence (App. E.5, Table 6).
 
 use crate::measure::{LastMeasures, RunMeasures};
-use crate::setup::PairedThresholds;
 
 use super::clause::{Clause, Comparison, all_hold};
+use super::registration::PairedThresholds;
 
 /// What a run is judged against.
 #[derive(Debug, Clone, Copy, PartialEq)]

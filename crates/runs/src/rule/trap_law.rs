@@ -4,11 +4,121 @@
 //! was predicted for them. The law's application to a group is refuted if pooled S1 or
 //! S2 fails in a group of at least so many trapped runs; the other scores are reported.
 
-use crate::setup::registration::trap::TrapLawTest;
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::RunMeasures;
+use crate::model::fifo::{ModelF, Regime};
+use crate::model::{AllMiss, SessionMeans};
+use crate::setup::{Arm, Cell, Workload};
 
 use super::clause::{Clause, Comparison, all_hold};
-use super::outcome::{Group, Labelled, Outcome};
-use super::pairing::RateVerdict;
+use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
+use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
+use super::registration::PairedThresholds;
+use super::state::Load;
+use super::vote::RateVerdict;
+
+/// Scores of the trap law (S1 to S5).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrapLawTest {
+    /// The arms whose stuck runs are scored; empty for every arm.
+    pub arms: Vec<Arm>,
+    /// S1: a run's mean prompt within this share of the tilted mix.
+    pub composition_per_run: f64,
+    /// S1, pooled.
+    pub composition_pooled: f64,
+    /// S2: the pooled gap slope at least this times gamma ...
+    pub gap_at_least: f64,
+    /// ... and at most this.
+    pub gap_at_most: f64,
+    /// S3 asks completions above lambda_ref of runs with this realized load or more, in lambda_ref.
+    pub load_at_least: f64,
+    /// S3: pooled completions within this share of D.
+    pub completions_pooled: f64,
+    /// S4: pooled backlog slope within this share of alpha.
+    pub slope_pooled: f64,
+    /// S5: the slope within this of the plug-in, sessions/s.
+    pub plug_in_within_per_s: f64,
+    /// The refutation rule needs a group of at least so many trapped runs.
+    pub group_at_least: u64,
+}
+
+impl Default for TrapLawTest {
+    fn default() -> Self {
+        Self {
+            arms: Vec::new(),
+            composition_per_run: 0.08,
+            composition_pooled: 0.05,
+            gap_at_least: 0.6,
+            gap_at_most: 1.4,
+            load_at_least: 1.1,
+            completions_pooled: 0.15,
+            slope_pooled: 0.35,
+            plug_in_within_per_s: 0.01,
+            group_at_least: 2,
+        }
+    }
+}
+
+impl RegisteredTest for TrapLawTest {
+    fn words(&self) -> &'static str {
+        "trap law"
+    }
+
+    fn of_other_tests(&self) -> bool {
+        true
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        let of_arm = self.arms.is_empty() || self.arms.contains(run.arm());
+        Role::subject(run.is_open() && of_arm)
+    }
+
+    /// S1 to S5 over the stuck runs, a group per arm and rate.
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let thresholds = &case.registration.rule;
+        let stuck = |e: &Evidence<'_>| {
+            let window = e.measures.window.as_ref()?;
+            window.follow_up_hits.is_below(thresholds.stuck_follow_up_hit_below)
+        };
+        let trapped = |e: &Evidence<'_>| -> Result<TrappedRun, String> {
+            let load = e.load.ok_or("it ended before its window did")?;
+            TrappedRun::of(e.measures, load, thresholds, case.cell, case.workload)
+        };
+        let judged = Judged::labelled(evidence, |e| {
+            Some(match stuck(e) {
+                None => Labelled::unmeasurable("whether it is stuck cannot be told"),
+                Some(false) => Labelled::new("NOT STUCK", Vec::new()),
+                Some(true) => {
+                    trapped(e).map_or_else(Labelled::unmeasurable, |run| judge(&run, self))
+                }
+            })
+        });
+        let group = |e: &Evidence<'_>| format!("{} rate {:.2}", e.meta.arm, e.multiple());
+        let places: BTreeSet<String> = evidence.iter().map(group).collect();
+        let groups: Vec<_> = places
+            .iter()
+            .filter_map(|place| {
+                let own = evidence.iter().filter(|e| e.counts && group(e) == *place);
+                let stuck = own.filter(|e| stuck(e) == Some(true));
+                let runs: Vec<TrappedRun> = stuck.filter_map(|e| trapped(e).ok()).collect();
+                (!runs.is_empty()).then(|| decide_group(place, &runs, self))
+            })
+            .collect();
+        let outcome = match groups.is_empty() {
+            true => Outcome::new("not decidable", "no run is stuck", Vec::new()),
+            false => decide(&groups),
+        };
+        judged.with(outcome, Vec::new())
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["trap_scores"]
+    }
+}
 
 /// A trapped run and what model F says of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +140,36 @@ pub struct TrappedRun {
 }
 
 impl TrappedRun {
+    /// What a stuck run did over its window, and what model F says of it at its load.
+    ///
+    /// # Errors
+    /// Why there is nothing to compare, in words.
+    pub fn of(
+        measures: &RunMeasures,
+        load: Load,
+        rule: &PairedThresholds,
+        cell: &Cell,
+        workload: &Workload,
+    ) -> Result<Self, String> {
+        let window = measures.window.as_ref().ok_or("it ended before its window did")?;
+        let costs = AllMiss::of(cell, workload).map_err(|e| e.to_string())?;
+        let means = SessionMeans::of(workload);
+        let model = ModelF::new(&costs.costs_s, &means.survival).map_err(|e| e.to_string())?;
+        let Regime::Trapped(trap) = model.at(load.lambda_per_s).map_err(|e| e.to_string())? else {
+            return Err("model F drains at this load".into());
+        };
+        let excess = load.lambda_per_s - load.lambda_ref_per_s;
+        Ok(Self {
+            prompt_tokens: (window.mean_prompt_tokens, trap.served_mean(&means.prompt_tokens)),
+            gap_slope: (window.gap_slope, trap.gamma),
+            completions_per_s: (window.completions_per_s, trap.completions_per_s),
+            backlog_slope_per_s: (window.backlog_slope_per_s, trap.alpha_per_s),
+            realized_per_s: window.base_arrivals_per_s,
+            lambda_ref_per_s: load.lambda_ref_per_s,
+            slope_threshold_per_s: rule.slope_factor * excess,
+        })
+    }
+
     /// S5's plug-in: realized arrivals less model F's completions, sessions/s.
     pub fn plug_in_per_s(&self) -> f64 {
         self.realized_per_s - self.completions_per_s.1
@@ -80,7 +220,7 @@ pub fn judge(run: &TrappedRun, rule: &TrapLawTest) -> Labelled {
     let label = match all_hold(&clauses) {
         Some(true) => "HELD",
         Some(false) => "MISSED",
-        None => super::outcome::UNMEASURABLE,
+        None => UNMEASURABLE,
     };
     Labelled::new(label, clauses)
 }
@@ -122,7 +262,7 @@ pub fn pooled(runs: &[TrappedRun], rule: &TrapLawTest) -> Vec<Clause> {
 }
 
 /// The verdict on one group (a cell and load).
-pub fn decide_group(name: &str, runs: &[TrappedRun], rule: &TrapLawTest) -> (Group, RateVerdict) {
+fn decide_group(name: &str, runs: &[TrappedRun], rule: &TrapLawTest) -> (Group, RateVerdict) {
     let scores = pooled(runs, rule);
     let words: Vec<String> = scores
         .iter()
@@ -150,7 +290,7 @@ pub fn decide_group(name: &str, runs: &[TrappedRun], rule: &TrapLawTest) -> (Gro
 }
 
 /// The outcome over groups: refuted if any group is; not decidable if none could be scored.
-pub fn decide(groups: &[(Group, RateVerdict)]) -> Outcome {
+fn decide(groups: &[(Group, RateVerdict)]) -> Outcome {
     let with = |verdict| groups.iter().filter(move |g| g.1 == verdict).map(|g| g.0.name.clone());
     let refuted: Vec<String> = with(RateVerdict::Fail).collect();
     let scored = with(RateVerdict::Pass).count();
@@ -165,118 +305,5 @@ pub fn decide(groups: &[(Group, RateVerdict)]) -> Outcome {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Near SGLang 300k at 1.35 lambda_ref (Table 3).
-    const RUN: TrappedRun = TrappedRun {
-        prompt_tokens: (Some(9324.0), 9324.0),
-        gap_slope: (Some(0.0132), 0.0132),
-        completions_per_s: (0.081, 0.081),
-        backlog_slope_per_s: (Some(0.0157), 0.0157),
-        realized_per_s: 0.0967,
-        lambda_ref_per_s: 0.071534,
-        slope_threshold_per_s: 0.0125,
-    };
-
-    fn failing(run: TrappedRun) -> Vec<&'static str> {
-        let labelled = judge(&run, &TrapLawTest::default());
-        let missed: Vec<_> =
-            labelled.clauses.iter().filter(|c| c.holds != Some(true)).map(|c| c.quantity).collect();
-        assert_eq!(labelled.label == "HELD", missed.is_empty());
-        missed
-    }
-
-    #[test]
-    fn a_run_on_the_law_holds_every_score() {
-        assert!(failing(RUN).is_empty());
-    }
-
-    #[test]
-    fn composition_holds_within_eight_percent_per_run() {
-        let with = |factor: f64| {
-            failing(TrappedRun { prompt_tokens: (Some(9324.0 * factor), 9324.0), ..RUN })
-        };
-        assert!(with(1.0799).is_empty() && with(0.9201).is_empty());
-        assert_eq!(with(1.0801), ["S1 mean prompt off the tilted mix"]);
-        assert_eq!(with(0.9199), ["S1 mean prompt off the tilted mix"]);
-    }
-
-    #[test]
-    fn completions_above_lambda_ref_are_asked_at_high_load_only() {
-        let at = |load: f64, completions: f64| {
-            let run = TrappedRun {
-                realized_per_s: load * 0.071534,
-                completions_per_s: (completions * 0.071534, 0.081),
-                ..RUN
-            };
-            failing(run).contains(&"S3 completions over lambda_ref")
-        };
-        assert!(!at(1.1, 1.001) && at(1.1, 1.0) && !at(1.099, 0.9));
-    }
-
-    #[test]
-    fn the_plug_in_must_be_close_and_on_the_measured_side() {
-        // plug-in = 0.0967 - 0.081 = 0.0157, threshold 0.0125.
-        let slope = |s| failing(TrappedRun { backlog_slope_per_s: (Some(s), 0.0157), ..RUN });
-        assert!(slope(0.0256).is_empty());
-        assert_eq!(slope(0.0258), ["S5 slope off the plug-in"]);
-        assert_eq!(slope(0.0125), ["S5 plug-in on the measured side of the threshold"]);
-        assert!(slope(0.01251).is_empty());
-    }
-
-    fn group(change: impl Fn(&mut TrappedRun), runs: usize) -> (Group, RateVerdict) {
-        let mut run = RUN;
-        change(&mut run);
-        decide_group("1.35", &vec![run; runs], &TrapLawTest::default())
-    }
-
-    #[test]
-    fn pooled_composition_within_five_percent_and_gap_slope_within_its_band_or_refuted() {
-        let verdict = |change: &dyn Fn(&mut TrappedRun)| group(change, 2).1;
-        assert_eq!(verdict(&|_| {}), RateVerdict::Pass);
-        assert_eq!(verdict(&|r| r.prompt_tokens.0 = Some(9324.0 * 1.0499)), RateVerdict::Pass);
-        assert_eq!(verdict(&|r| r.prompt_tokens.0 = Some(9324.0 * 1.0501)), RateVerdict::Fail);
-        for (ratio, expected) in [
-            (0.5999, RateVerdict::Fail),
-            (0.6001, RateVerdict::Pass),
-            (1.3999, RateVerdict::Pass),
-            (1.4001, RateVerdict::Fail),
-        ] {
-            assert_eq!(verdict(&|r| r.gap_slope.0 = Some(0.0132 * ratio)), expected, "{ratio}");
-        }
-        assert_eq!(verdict(&|r| r.gap_slope.0 = None), RateVerdict::NotDecidable);
-    }
-
-    #[test]
-    fn s3_and_s4_are_reported_and_do_not_refute() {
-        let (found, verdict) = group(
-            |r| {
-                r.completions_per_s.0 = 0.081 * 1.151;
-                r.backlog_slope_per_s.0 = Some(0.0157 * 1.351);
-            },
-            2,
-        );
-        assert_eq!(verdict, RateVerdict::Pass);
-        assert!(found.because.contains("S3 fails") && found.because.contains("S4 fails"));
-        let (found, _) = group(
-            |r| {
-                r.completions_per_s.0 = 0.081 * 1.149;
-                r.backlog_slope_per_s.0 = Some(0.0157 * 0.651);
-            },
-            2,
-        );
-        assert!(found.because.contains("S3 holds") && found.because.contains("S4 holds"));
-    }
-
-    #[test]
-    fn one_trapped_run_is_no_group_and_refutes_nothing() {
-        let (found, verdict) = group(|r| r.prompt_tokens.0 = Some(1.0), 1);
-        assert_eq!(verdict, RateVerdict::NotDecidable);
-        assert_eq!(decide(&[(found, verdict)]).word, "not decidable");
-        let (found, verdict) = group(|r| r.prompt_tokens.0 = Some(1.0), 2);
-        assert_eq!(decide(&[(found, verdict)]).word, "REFUTED");
-        let (found, verdict) = group(|_| {}, 2);
-        assert_eq!(decide(&[(found, verdict)]).word, "NOT REFUTED");
-    }
-}
+#[path = "trap_law/tests.rs"]
+mod tests;

@@ -1,14 +1,78 @@
 //! Does a trap outlive what caused it (D1, App. D)? Made after the outcome.
 
-use crate::measure::trigger::TriggerMeasures;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::treatment::Dose;
+use crate::measure::trigger::{TriggerMeasures, trigger};
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
+use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
+use super::test::TestMeasures;
+
+/// Whether a trap outlived what caused it (D1): the burst's sessions, or those
+/// with a slowed tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TriggerTest {
+    /// What caused it.
+    pub dose: Dose,
+    /// A trap is looked for below this follow-up hit fraction over the window.
+    pub stuck_follow_up_hit_below: f64,
+}
+
+impl Default for TriggerTest {
+    fn default() -> Self {
+        Self { dose: Dose::BurstSessions, stuck_follow_up_hit_below: 0.2 }
+    }
+}
+
+impl RegisteredTest for TriggerTest {
+    fn words(&self) -> &'static str {
+        "trigger"
+    }
+
+    fn of_other_tests(&self) -> bool {
+        true
+    }
+
+    fn role(&self, run: &Candidate<'_>) -> Role {
+        let triggered = match self.dose {
+            Dose::ToolDelayS => run.treatment.slowed.is_some(),
+            Dose::BurstSessions | Dose::StopS => run.treatment.burst_sessions > 0,
+        };
+        Role::subject(run.is_open() && triggered)
+    }
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
+        trigger(on.run, self.dose).map(TestMeasures::Trigger)
+    }
+
+    /// Over every run with a trigger.
+    fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+        let judged = Judged::labelled(evidence, |e| {
+            let window = e.measures.window.as_ref();
+            let below = self.stuck_follow_up_hit_below;
+            let stuck = window.and_then(|w| w.follow_up_hits.is_below(below));
+            let trigger = match e.for_test {
+                Some(TestMeasures::Trigger(trigger)) => Some(trigger),
+                _ => None,
+            };
+            Some(judge(stuck, trigger))
+        });
+        let labels: Vec<Labelled> = judged.labels.iter().flatten().cloned().collect();
+        judged.with(decide(&labels), Vec::new())
+    }
+
+    fn tables(&self) -> &'static [&'static str] {
+        &["trigger"]
+    }
+}
 
 /// Labels a run: NOT STUCK, TRIGGER PRESENT, HITS AFTER or OUTLIVES. A trap outlives its
 /// trigger if every session of the trigger left before the end and no turn completed
 /// since then hit.
-pub fn judge(stuck: Option<bool>, trigger: Option<&TriggerMeasures>) -> Labelled {
+fn judge(stuck: Option<bool>, trigger: Option<&TriggerMeasures>) -> Labelled {
     let Some(trigger) = trigger else {
         return Labelled {
             because: Some("it has no trigger".into()),
@@ -46,7 +110,7 @@ pub fn judge(stuck: Option<bool>, trigger: Option<&TriggerMeasures>) -> Labelled
 }
 
 /// Over all runs: in how many stuck runs the trap outlived its trigger.
-pub fn decide(labels: &[Labelled]) -> Outcome {
+fn decide(labels: &[Labelled]) -> Outcome {
     let count = |word: &str| labels.iter().filter(|l| l.label == word).count();
     let groups = ["OUTLIVES", "HITS AFTER", "TRIGGER PRESENT", "NOT STUCK"]
         .map(|word| Group {

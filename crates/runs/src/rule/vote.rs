@@ -3,9 +3,50 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::setup::registration::test::Quorum;
+use serde::{Deserialize, Serialize};
 
-use super::pairing::RateVerdict;
+/// How many seeds have to agree, of how many that could be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quorum {
+    /// At least so many ...
+    pub needed: u64,
+    /// ... of so many; fewer judged seeds decide nothing.
+    pub of: u64,
+}
+
+impl Quorum {
+    /// Two of three, the paper's usual share.
+    pub const TWO_OF_THREE: Self = Self { needed: 2, of: 3 };
+}
+
+impl Default for Quorum {
+    fn default() -> Self {
+        Self::TWO_OF_THREE
+    }
+}
+
+/// How a group of seeds came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateVerdict {
+    /// Enough seeds met what was asked.
+    Pass,
+    /// Enough seeds could be judged, too few met it.
+    Fail,
+    /// Too few seeds could be judged.
+    NotDecidable,
+}
+
+impl RateVerdict {
+    /// The words of the output.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::NotDecidable => "not decidable",
+        }
+    }
+}
 
 /// Votes counted against a quorum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

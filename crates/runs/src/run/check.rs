@@ -184,7 +184,8 @@ fn turn_numbers(run: &Run, files: &Files) -> Vec<Problem> {
     // The turn of the line that was left out.
     let mut left_out = u64::from(files.cut.contains(&files.turns));
     let mut turns: Vec<&Turn> = Vec::new();
-    for (session, places) in run.sessions.iter().zip(by_session(&run.turns, run.sessions.len())) {
+    let of_session = by_session(&run.turns, run.sessions.len());
+    for (session, places) in run.sessions.iter().zip(of_session.iter()) {
         turns.clear();
         turns.extend(places.iter().map(|place| &run.turns[*place]));
         problems.extend(one_session(files, session, &turns, &mut left_out));

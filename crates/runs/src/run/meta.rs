@@ -10,6 +10,7 @@ use super::columns::shortened;
 use super::problem::Problem;
 use crate::limits;
 use crate::parse_message::in_words;
+use crate::setup::Arm;
 
 /// The format this code reads and writes.
 pub const FORMAT: u64 = 1;
@@ -37,8 +38,8 @@ pub struct Meta {
     pub pool_tokens: u64,
     /// Whether the prefix cache was on.
     pub prefix_caching: bool,
-    /// `burst`, `noburst`, `capped`, `rescue`, `shed`, `toolslow`, `cut`, `closed`, `e0a`, `e0b`, ...
-    pub arm: String,
+    /// What was done to its arrivals and at the gate.
+    pub arm: Arm,
     /// Seed of the arrival plan.
     pub seed: u64,
     /// Offered load; all empty, or null as a whole, in closed runs.

@@ -2,20 +2,11 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+pub use crate::hash::SourceFile;
 
 use super::problem::Problem;
-
-/// A file that was read, with the hash of its bytes as they lie on disk.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct SourceFile {
-    /// The path it was read from.
-    pub path: PathBuf,
-    /// SHA-256 of the bytes on disk, in lower-case hexadecimal.
-    pub sha256: String,
-}
 
 /// A file's unpacked text in memory, without a byte-order mark.
 #[derive(Debug)]

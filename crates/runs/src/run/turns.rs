@@ -43,14 +43,43 @@ pub enum TurnStatus {
     Error(Box<str>),
 }
 
-/// The places of each session's turns in a list of turns, in order of their numbers.
-pub fn by_session(turns: &[Turn], sessions: usize) -> Vec<Vec<usize>> {
-    let mut of_session: Vec<Vec<usize>> = vec![Vec::new(); sessions];
-    for (place, turn) in turns.iter().enumerate() {
-        of_session[turn.session.at()].push(place);
+/// The places of turns in a list of them, session by session.
+#[derive(Debug)]
+pub struct BySession {
+    places: Vec<usize>,
+    /// Where each session's places end.
+    ends: Vec<usize>,
+}
+
+impl BySession {
+    /// Of each session, the places of its turns in order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.places[start..*end])
     }
-    of_session.iter_mut().for_each(|places| places.sort_by_key(|place| turns[*place].number));
-    of_session
+}
+
+/// The places of each session's turns in a list of turns, in order of their numbers.
+pub fn by_session(turns: &[Turn], sessions: usize) -> BySession {
+    // How many turns each session has, then where its places begin: they move up to their end.
+    let mut ends = vec![0; sessions];
+    turns.iter().for_each(|turn| ends[turn.session.at()] += 1);
+    let mut start = 0;
+    for end in &mut ends {
+        start += std::mem::replace(end, start);
+    }
+    let mut places = vec![0; turns.len()];
+    for (place, turn) in turns.iter().enumerate() {
+        let end = &mut ends[turn.session.at()];
+        places[*end] = place;
+        *end += 1;
+    }
+    let mut start = 0;
+    for end in &ends {
+        places[start..*end].sort_by_key(|place| turns[*place].number);
+        start = *end;
+    }
+    BySession { places, ends }
 }
 
 /// The word of [`TurnStatus::Ok`] in the files.
@@ -132,11 +161,11 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
 /// whether all were looked at, in order of sessions: there may be too many problems.
 fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) -> bool {
     let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
-    for places in by_session(turns, sessions) {
+    for places in by_session(turns, sessions).iter() {
         // The turn before, and whether it follows on another.
         let mut before: Option<(u64, usize)> = None;
         let mut follows = true;
-        for (number, row) in places.into_iter().map(|place| (turns[place].number, rows[place])) {
+        for (number, row) in places.iter().map(|place| (turns[*place].number, rows[*place])) {
             if table.too_many(problems) {
                 return false;
             }

@@ -1,6 +1,8 @@
 //! An arm: what one run does to the arrivals and at the client's gate
 //! (paper: App. E.2, E.3, E.6, E.7, sec 5).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::protocol::{Burst, Protocol, Span};
@@ -17,12 +19,104 @@ pub struct Schedule {
     pub window_s: Span,
 }
 
-/// The arms of the paper. Times are on the run's clock, in seconds.
+/// Which arm a run is of, by its word in `meta.json`. Runs of others may have arms of their own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Arm {
+    /// The base stream and a burst.
+    Burst,
+    /// The base stream alone.
+    NoBurst,
+    /// The burst, behind a gate from the start.
+    Capped,
+    /// The burst; a gate engages later and comes off.
+    Rescue,
+    /// The burst; arrivals are refused for a while.
+    Shed,
+    /// No burst; tool calls take longer for a while.
+    Toolslow,
+    /// The burst; the base stream is thinned from some time on.
+    Cut,
+    /// A closed population.
+    Closed,
+    /// A closed population, prefix cache off.
+    E0a,
+    /// The base stream into an empty engine.
+    E0b,
+    /// None of the paper's.
+    Other(String),
+}
+
+impl Arm {
+    /// The arms of the paper, in the order they are listed.
+    pub const ALL: [Self; 10] = [
+        Self::NoBurst,
+        Self::Burst,
+        Self::Capped,
+        Self::Rescue,
+        Self::Shed,
+        Self::Toolslow,
+        Self::Cut,
+        Self::Closed,
+        Self::E0a,
+        Self::E0b,
+    ];
+
+    /// Its word in `meta.json`.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Burst => "burst",
+            Self::NoBurst => "noburst",
+            Self::Capped => "capped",
+            Self::Rescue => "rescue",
+            Self::Shed => "shed",
+            Self::Toolslow => "toolslow",
+            Self::Cut => "cut",
+            Self::Closed => "closed",
+            Self::E0a => "e0a",
+            Self::E0b => "e0b",
+            Self::Other(word) => word,
+        }
+    }
+
+    /// Whether it is judged by the paired test's rule: not closed, and not from empty.
+    pub fn is_open(&self) -> bool {
+        !matches!(self, Self::Closed | Self::E0a | Self::E0b)
+    }
+}
+
+impl From<&str> for Arm {
+    fn from(word: &str) -> Self {
+        let known = Self::ALL.into_iter().find(|arm| arm.word() == word);
+        known.unwrap_or_else(|| Self::Other(word.to_owned()))
+    }
+}
+
+impl From<String> for Arm {
+    fn from(word: String) -> Self {
+        Self::from(word.as_str())
+    }
+}
+
+impl From<Arm> for String {
+    fn from(arm: Arm) -> Self {
+        arm.to_string()
+    }
+}
+
+impl fmt::Display for Arm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// An arm with its values: what makes its runs. Times are on the run's clock, in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "arm", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Arm {
+pub enum ArmSpec {
     /// The base stream alone.
-    Noburst {},
+    #[serde(rename = "noburst")]
+    NoBurst {},
     /// The base stream and a burst.
     Burst {
         /// Sessions of the burst; the protocol's number when absent.
@@ -99,20 +193,20 @@ fn tick_s() -> f64 {
     10.0
 }
 
-impl Arm {
-    /// The arm's name as `meta.json` writes it.
-    pub fn name(&self) -> &'static str {
+impl ArmSpec {
+    /// Which arm it is.
+    pub fn arm(&self) -> Arm {
         match self {
-            Self::Noburst {} => "noburst",
-            Self::Burst { .. } => "burst",
-            Self::Capped { .. } => "capped",
-            Self::Rescue { .. } => "rescue",
-            Self::Shed { .. } => "shed",
-            Self::Toolslow { .. } => "toolslow",
-            Self::Cut { .. } => "cut",
-            Self::Closed { .. } => "closed",
-            Self::E0a { .. } => "e0a",
-            Self::E0b {} => "e0b",
+            Self::NoBurst {} => Arm::NoBurst,
+            Self::Burst { .. } => Arm::Burst,
+            Self::Capped { .. } => Arm::Capped,
+            Self::Rescue { .. } => Arm::Rescue,
+            Self::Shed { .. } => Arm::Shed,
+            Self::Toolslow { .. } => Arm::Toolslow,
+            Self::Cut { .. } => Arm::Cut,
+            Self::Closed { .. } => Arm::Closed,
+            Self::E0a { .. } => Arm::E0a,
+            Self::E0b {} => Arm::E0b,
         }
     }
 
@@ -174,7 +268,7 @@ impl Arm {
     /// # Errors
     /// One sentence naming the field and what was expected.
     pub fn check(&self) -> Result<(), String> {
-        let name = self.name();
+        let name = self.arm();
         let count = |field: &str, n: u32| {
             if n > 0 {
                 Ok(())
@@ -197,7 +291,7 @@ impl Arm {
             }
         };
         match *self {
-            Self::Noburst {} | Self::E0b {} => Ok(()),
+            Self::NoBurst {} | Self::E0b {} => Ok(()),
             Self::Burst { sessions } => count("sessions", sessions.unwrap_or(1)),
             Self::Capped { cap } => count("cap", cap),
             Self::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s } => {
@@ -228,5 +322,26 @@ impl Arm {
                 count("population", population)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arm_is_parsed_from_its_word_and_printed_as_it() {
+        for arm in Arm::ALL {
+            assert_eq!(Arm::from(arm.word()), arm);
+            assert!(!matches!(arm, Arm::Other(_)));
+        }
+        let own = Arm::from("drift");
+        assert_eq!((own.to_string().as_str(), &own), ("drift", &Arm::Other("drift".into())));
+    }
+
+    #[test]
+    fn an_arm_with_its_values_goes_by_the_word_of_its_arm() {
+        let spec: ArmSpec = serde_json::from_str(r#"{"arm": "noburst"}"#).unwrap();
+        assert_eq!((spec.arm(), spec), (Arm::NoBurst, ArmSpec::NoBurst {}));
     }
 }

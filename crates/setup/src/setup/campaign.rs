@@ -9,9 +9,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::configs::check_name;
-use super::yaml::{self, ConfigError};
-use super::{Arm, Cell, Scheduling};
+use super::yaml::{self, ConfigError, check_name};
+use super::{ArmSpec, Cell, Scheduling};
 use crate::limits;
 use crate::name::PlainName;
 
@@ -76,7 +75,7 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
     /// The arms.
-    pub arms: Vec<Arm>,
+    pub arms: Vec<ArmSpec>,
     /// Rates in multiples of lambda_ref; none in closed arms.
     #[serde(default)]
     pub multiples: Vec<f64>,
@@ -110,7 +109,7 @@ pub struct PlannedRun<'a> {
     /// The test it belongs to.
     pub test: &'a Test,
     /// Its arm.
-    pub arm: &'a Arm,
+    pub arm: &'a ArmSpec,
     /// Its rate in multiples of lambda_ref; none in closed arms.
     pub multiple: Option<f64>,
     /// Its seed.
@@ -200,10 +199,10 @@ impl Test {
             arm.check()?;
             match (arm.population(), self.multiples.is_empty()) {
                 (Some(_), false) => {
-                    return Err(format!("{}: a closed arm has no arrival rate", arm.name()));
+                    return Err(format!("{}: a closed arm has no arrival rate", arm.arm()));
                 }
                 (None, true) => {
-                    return Err(format!("{}: expected at least one rate in multiples", arm.name()));
+                    return Err(format!("{}: expected at least one rate in multiples", arm.arm()));
                 }
                 _ => {}
             }
@@ -239,7 +238,7 @@ impl Test {
         })
     }
 
-    fn id(&self, arm: &Arm, multiple: Option<f64>, seed: u64, repeat: u32) -> String {
+    fn id(&self, arm: &ArmSpec, multiple: Option<f64>, seed: u64, repeat: u32) -> String {
         let rate = multiple.map_or(String::new(), |m| format!("_x{m}"));
         let repeat = if self.repeats > 1 { format!("_r{repeat}") } else { String::new() };
         format!("{}_{}_{}{rate}_s{seed}{repeat}", self.test, self.cell, arm_id(arm))
@@ -247,23 +246,30 @@ impl Test {
 }
 
 /// The arm's name with what tells it from other arms of a test.
-fn arm_id(arm: &Arm) -> String {
-    let name = arm.name();
+fn arm_id(arm: &ArmSpec) -> String {
+    let name = arm.arm();
     match arm {
-        Arm::Burst { sessions: Some(n) } => format!("{name}{n}"),
-        Arm::Capped { cap } => format!("{name}{cap}"),
-        Arm::Rescue { cap, engage_s, .. } => format!("{name}{cap}-at{engage_s}"),
-        Arm::Shed { length_s, .. } => format!("{name}{length_s}"),
-        Arm::Toolslow { from_s, to_s, delay_s } => format!("{name}{delay_s}-for{}", to_s - from_s),
-        Arm::Cut { multiple, .. } => format!("{name}{multiple}"),
-        Arm::Closed { population } | Arm::E0a { population } => format!("{name}-n{population}"),
-        Arm::Noburst {} | Arm::Burst { sessions: None } | Arm::E0b {} => name.to_owned(),
+        ArmSpec::Burst { sessions: Some(n) } => format!("{name}{n}"),
+        ArmSpec::Capped { cap } => format!("{name}{cap}"),
+        ArmSpec::Rescue { cap, engage_s, .. } => format!("{name}{cap}-at{engage_s}"),
+        ArmSpec::Shed { length_s, .. } => format!("{name}{length_s}"),
+        ArmSpec::Toolslow { from_s, to_s, delay_s } => {
+            format!("{name}{delay_s}-for{}", to_s - from_s)
+        }
+        ArmSpec::Cut { multiple, .. } => format!("{name}{multiple}"),
+        ArmSpec::Closed { population } | ArmSpec::E0a { population } => {
+            format!("{name}-n{population}")
+        }
+        ArmSpec::NoBurst {} | ArmSpec::Burst { sessions: None } | ArmSpec::E0b {} => {
+            name.to_string()
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::Arm;
 
     fn root() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -289,7 +295,7 @@ mod tests {
         let runs = campaign.runs();
         let paired = runs.iter().filter(|run| run.test.test == "paired");
         assert_eq!(paired.clone().count(), 90);
-        let bursts = paired.filter(|run| run.arm.name() == "burst").count();
+        let bursts = paired.filter(|run| run.arm.arm() == Arm::Burst).count();
         assert_eq!(bursts, 30);
     }
 

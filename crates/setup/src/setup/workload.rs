@@ -146,7 +146,7 @@ impl Workload {
 
     /// Prompt growth from one turn to the next, in tokens: what the engine
     /// decoded plus what the tool returned.
-    pub fn growth_tokens(&self) -> u64 {
+    fn growth_tokens(&self) -> u64 {
         self.decoded_tokens + self.tool_output_tokens
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
+use crate::name::PlainName;
 use crate::nearest::nearest;
 use crate::parse_message::in_words;
 
@@ -122,6 +123,17 @@ fn first_non_finite(value: &Value, place: &str) -> Option<String> {
         }),
         _ => None,
     }
+}
+
+/// Checks the name that a file states: a plain one, and the file's stem.
+pub fn check_name(path: &Path, name: &str) -> Result<(), ConfigError> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    if name != stem {
+        let message = format!("name: expected {stem}, the file's stem, found {name}");
+        return Err(ConfigError::new(path, message));
+    }
+    PlainName::new(name).map_err(|e| ConfigError::new(path, format!("name: {e}")))?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::limits;
 use crate::plan::{Arrivals, Burst, Cut, OpenArrivals, Plan};
-use crate::setup::{Arm, Schedule};
+use crate::setup::{Arm, ArmSpec, Schedule};
 
 use super::gate::GateRule;
 use super::{Behaviour, Slow};
@@ -16,20 +16,20 @@ pub enum ArmError {
     /// An open arm without a rate.
     #[error("{arm}: expected an arrival rate")]
     NoRate {
-        /// The arm's name.
-        arm: &'static str,
+        /// The arm.
+        arm: Arm,
     },
     /// A closed arm with a rate.
     #[error("{arm}: a closed arm has no arrival rate")]
     RateOfClosed {
-        /// The arm's name.
-        arm: &'static str,
+        /// The arm.
+        arm: Arm,
     },
     /// A gate that looks more often than a run can mean.
     #[error("{arm}: tick_s: {tick_s:?} s makes more than {limit} ticks of the run")]
     TooManyTicks {
-        /// The arm's name.
-        arm: &'static str,
+        /// The arm.
+        arm: Arm,
         /// Seconds between two ticks.
         tick_s: f64,
         /// The limit.
@@ -38,8 +38,8 @@ pub enum ArmError {
     /// Something the arm does lies outside the run.
     #[error("{arm}: {what} at {t_s} s lies outside the run's [0, {horizon_s}) s")]
     OutsideHorizon {
-        /// The arm's name.
-        arm: &'static str,
+        /// The arm.
+        arm: Arm,
         /// What.
         what: &'static str,
         /// When.
@@ -55,7 +55,7 @@ pub enum ArmError {
 /// # Errors
 /// [`ArmError`]; a rate or burst that makes no sense is left to [`Plan::draw`].
 pub fn arrivals(
-    arm: &Arm,
+    arm: &ArmSpec,
     schedule: &Schedule,
     multiple: Option<f64>,
     lambda_ref_per_s: f64,
@@ -64,13 +64,13 @@ pub fn arrivals(
     let horizon_s = schedule.horizon_s;
     if let Some(population) = arm.population() {
         if multiple.is_some() {
-            return Err(ArmError::RateOfClosed { arm: arm.name() });
+            return Err(ArmError::RateOfClosed { arm: arm.arm() });
         }
         return Ok(Arrivals::Closed { sessions: Plan::closed_sessions(population, horizon_s) });
     }
-    let multiple = multiple.ok_or(ArmError::NoRate { arm: arm.name() })?;
+    let multiple = multiple.ok_or(ArmError::NoRate { arm: arm.arm() })?;
     let cut = match *arm {
-        Arm::Cut { from_s, multiple } => {
+        ArmSpec::Cut { from_s, multiple } => {
             Some(Cut { from_s, rate_per_s: multiple * lambda_ref_per_s })
         }
         _ => None,
@@ -88,43 +88,43 @@ pub fn arrivals(
 ///
 /// # Errors
 /// [`ArmError`]: a value that makes no sense, or lies outside the run.
-pub fn behaviour(arm: &Arm, horizon_s: f64) -> Result<Behaviour, ArmError> {
+pub fn behaviour(arm: &ArmSpec, horizon_s: f64) -> Result<Behaviour, ArmError> {
     arm.check().map_err(ArmError::Invalid)?;
     let within = |what, t_s: f64| {
         if t_s < horizon_s {
             Ok(t_s)
         } else {
-            Err(ArmError::OutsideHorizon { arm: arm.name(), what, t_s, horizon_s })
+            Err(ArmError::OutsideHorizon { arm: arm.arm(), what, t_s, horizon_s })
         }
     };
     let mut behaviour = Behaviour { population: arm.population(), ..Behaviour::PLAIN };
     match *arm {
-        Arm::Capped { cap } => behaviour.gate = GateRule::Capped { cap },
-        Arm::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s } => {
+        ArmSpec::Capped { cap } => behaviour.gate = GateRule::Capped { cap },
+        ArmSpec::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s } => {
             let engage_s = within("the gate's engagement", engage_s)?;
             if (horizon_s - engage_s) / tick_s > limits::TICKS {
                 return Err(ArmError::TooManyTicks {
-                    arm: arm.name(),
+                    arm: arm.arm(),
                     tick_s,
                     limit: limits::TICKS,
                 });
             }
             behaviour.gate = GateRule::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s };
         }
-        Arm::Shed { from_s, length_s } => {
+        ArmSpec::Shed { from_s, length_s } => {
             let from_s = within("the stop of arrivals", from_s)?;
             behaviour.refuse_s = Some((from_s, from_s + length_s));
         }
-        Arm::Toolslow { from_s, to_s, delay_s } => {
+        ArmSpec::Toolslow { from_s, to_s, delay_s } => {
             let from_s = within("the slowdown", from_s)?;
             behaviour.slow = Some(Slow { from_s, to_s, delay_s });
         }
-        Arm::Noburst {}
-        | Arm::Burst { .. }
-        | Arm::Cut { .. }
-        | Arm::Closed { .. }
-        | Arm::E0a { .. }
-        | Arm::E0b {} => {}
+        ArmSpec::NoBurst {}
+        | ArmSpec::Burst { .. }
+        | ArmSpec::Cut { .. }
+        | ArmSpec::Closed { .. }
+        | ArmSpec::E0a { .. }
+        | ArmSpec::E0b {} => {}
     }
     Ok(behaviour)
 }

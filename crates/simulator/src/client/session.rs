@@ -1,6 +1,6 @@
 //! One session as its client sees it.
 
-use crate::plan::PlannedSession;
+use crate::plan::DrawnSession;
 
 use super::records::{SessionRecord, SessionStatus, TurnRecord, TurnStatus};
 
@@ -48,7 +48,7 @@ impl Session {
     /// The row of the turn under way, not yet answered.
     pub(super) fn turn_record(
         &self,
-        planned: &PlannedSession,
+        planned: &DrawnSession,
         prompt_tokens: u64,
         status: TurnStatus,
     ) -> TurnRecord {
@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// The session's row when its run ends at `horizon_s`.
-    pub(super) fn record(&self, planned: &PlannedSession, horizon_s: f64) -> SessionRecord {
+    pub(super) fn record(&self, planned: &DrawnSession, horizon_s: f64) -> SessionRecord {
         let waiting_s = horizon_s - self.t_ready_s;
         SessionRecord {
             session: planned.session,

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::records::{GateEventKind, SessionStatus};
 use super::timers::Timers;
 use super::*;
-use crate::plan::{Arrivals, Kind, OpenArrivals, PlannedSession};
+use crate::plan::{Arrivals, DrawnSession, Kind, OpenArrivals};
 use crate::setup::{ToolTime, TurnLaw};
 
 fn workload() -> Workload {
@@ -20,7 +20,7 @@ fn workload() -> Workload {
 
 /// Sessions by (arrival, tool times).
 fn plan(sessions: &[(f64, &[f64])]) -> Plan {
-    let sessions = sessions.iter().enumerate().map(|(i, (t, tools))| PlannedSession {
+    let sessions = sessions.iter().enumerate().map(|(i, (t, tools))| DrawnSession {
         kind: Kind::Base,
         session: i as u32,
         t_arrival_s: Some(*t),

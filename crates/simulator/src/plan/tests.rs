@@ -29,7 +29,7 @@ fn draw(seed: u64, arrivals: OpenArrivals) -> Plan {
     Plan::draw(&workload(), seed, &Arrivals::Open(arrivals)).unwrap()
 }
 
-fn of_kind(plan: &Plan, kind: Kind) -> Vec<&PlannedSession> {
+fn of_kind(plan: &Plan, kind: Kind) -> Vec<&DrawnSession> {
     plan.sessions.iter().filter(|s| s.kind == kind).collect()
 }
 
@@ -57,13 +57,13 @@ fn the_text_says_all_of_the_plan() {
     let text = plan.to_csv();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(text::HEADER));
-    let read: Vec<PlannedSession> = lines
+    let read: Vec<DrawnSession> = lines
         .map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
             let tool_s: Vec<f64> =
                 cells[4].split(';').filter(|c| !c.is_empty()).map(|c| c.parse().unwrap()).collect();
             assert_eq!(cells[3].parse::<usize>().unwrap(), tool_s.len() + 1);
-            PlannedSession {
+            DrawnSession {
                 kind: if cells[1] == "base" { Kind::Base } else { Kind::Burst },
                 session: cells[0].parse().unwrap(),
                 t_arrival_s: Some(cells[2].parse().unwrap()),

@@ -143,7 +143,7 @@ fn recount(engine: &Engine) -> Result<(), Violation> {
     same("decode context", engine.context, context.sum())?;
     let in_engine = engine.running() as u64;
     same("requests admitted", engine.admitted, engine.completed + in_engine)?;
-    let uncached = |job: &super::engine::Job| job.request.prompt_tokens - job.cached;
+    let uncached = |job: &super::engine::InEngine| job.request.prompt_tokens - job.cached;
     let counters = engine.counters();
     let running = engine.prefills.iter().map(|p| uncached(&p.job) - p.left);
     let running = running.chain(engine.decodes.iter().map(|d| uncached(&d.job)));
@@ -159,7 +159,7 @@ mod tests {
     use crate::client::Request;
     use crate::setup::cell::Engine as EngineName;
     use crate::setup::{
-        Arm, Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
+        ArmSpec, Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
     };
     use crate::sim::engine::EngineSpec;
     use crate::sim::{Options, Stepping};
@@ -207,7 +207,7 @@ mod tests {
 
     /// An engine that decodes for sessions 0 and 1 while 2, 3 and 4 wait.
     fn busy() -> (Engine, Checker) {
-        let arm = Arm::Noburst {};
+        let arm = ArmSpec::NoBurst {};
         let spec = EngineSpec::new(&cell(), &workload(), &arm, &Options::default()).unwrap();
         let mut engine = Engine::new(spec, 8);
         for who in 0..5 {
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn requests_must_not_wait_while_nothing_runs() {
-        let arm = Arm::Noburst {};
+        let arm = ArmSpec::NoBurst {};
         let spec = EngineSpec::new(&cell(), &workload(), &arm, &Options::default()).unwrap();
         let mut engine = Engine::new(spec, 1);
         engine.submit(Request { who: 0, turn: 1, prompt_tokens: 10, decode_tokens: 1 }, true);

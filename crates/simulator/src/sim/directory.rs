@@ -11,12 +11,13 @@ use serde::Serialize;
 
 use super::{Options, RunSpec, SimRun};
 use crate::client::records::{SessionRecord, TurnRecord};
-use crate::plan::PlannedSession;
+use crate::plan::DrawnSession;
 use crate::run::{
-    Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, Rate, RegistrationRef,
-    Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn, TurnStatus,
+    Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, PlannedSession, Rate,
+    RegistrationRef, Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn,
+    TurnStatus,
 };
-use crate::setup::{Arm, Cell, Protocol, Workload};
+use crate::setup::{ArmSpec, Cell, Protocol, Workload};
 
 /// The engine's name in `meta.json`: a simulated run never carries a real engine's.
 pub const ENGINE: &str = "trapcheck-sim";
@@ -44,7 +45,7 @@ struct Config<'a> {
     simulator: &'static str,
     #[serde(flatten)]
     label: &'a Label,
-    arm: &'a Arm,
+    arm: &'a ArmSpec,
     #[serde(skip_serializing_if = "Option::is_none")]
     multiple: Option<f64>,
     seed: u64,
@@ -151,7 +152,7 @@ fn meta(
         gpu: Some(Gpu { name: cell.gpu.clone(), memory_mib: None }),
         pool_tokens: cell.pool_tokens,
         prefix_caching: spec.arm.prefix_caching(),
-        arm: spec.arm.name().into(),
+        arm: spec.arm.arm(),
         seed: spec.seed,
         rate,
         population: spec.arm.population().map(u64::from),
@@ -180,8 +181,8 @@ fn meta(
 }
 
 /// The gate as it was; `None` where the arm has none.
-fn gate(simulated: &SimRun, arm: &Arm) -> Option<Gate> {
-    let (Arm::Capped { cap } | Arm::Rescue { cap, .. }) = *arm else { return None };
+fn gate(simulated: &SimRun, arm: &ArmSpec) -> Option<Gate> {
+    let (ArmSpec::Capped { cap } | ArmSpec::Rescue { cap, .. }) = *arm else { return None };
     let first = |kind| simulated.gate.iter().find(|g| g.event == kind).map(|g| tick(g.t_s));
     Some(Gate {
         n_cap: cap.into(),
@@ -190,8 +191,8 @@ fn gate(simulated: &SimRun, arm: &Arm) -> Option<Gate> {
     })
 }
 
-fn planned(session: &PlannedSession) -> crate::run::PlannedSession {
-    crate::run::PlannedSession {
+fn planned(session: &DrawnSession) -> PlannedSession {
+    PlannedSession {
         id: session.session.to_string().into(),
         kind: session.kind,
         t_arrival_s: session.t_arrival_s,

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::client::Request;
-use crate::setup::{Arm, Batching, Cell, Scheduling, Workload};
+use crate::setup::{ArmSpec, Batching, Cell, Scheduling, Workload};
 
 use super::costs::{CostError, IterationCosts};
 use super::kv::Pool;
@@ -51,7 +51,7 @@ impl EngineSpec {
     pub fn new(
         cell: &Cell,
         workload: &Workload,
-        arm: &Arm,
+        arm: &ArmSpec,
         options: &Options,
     ) -> Result<Self, CostError> {
         Ok(Self {
@@ -72,7 +72,7 @@ impl EngineSpec {
 
 /// A request in the engine. A session has at most one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Job {
+pub(super) struct InEngine {
     pub(super) request: Request,
     /// No turn follows this one.
     pub(super) last: bool,
@@ -80,7 +80,7 @@ pub(super) struct Job {
     pub(super) cached: u64,
 }
 
-impl Job {
+impl InEngine {
     /// E_k: prompt and output, reserved from admission on.
     pub(super) fn footprint(&self) -> u64 {
         self.request.prompt_tokens + self.request.decode_tokens
@@ -89,7 +89,7 @@ impl Job {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefill {
-    pub(super) job: Job,
+    pub(super) job: InEngine,
     /// Prompt tokens still to prefill.
     pub(super) left: u64,
     /// Prompt tokens whose KV exists.
@@ -98,7 +98,7 @@ pub(super) struct Prefill {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decode {
-    pub(super) job: Job,
+    pub(super) job: InEngine,
     pub(super) t_first_s: f64,
     /// The decode iteration that yields its last token.
     pub(super) finish: u64,
@@ -139,7 +139,7 @@ struct Pass {
 pub struct Engine {
     spec: EngineSpec,
     pub(super) pool: Pool,
-    pub(super) waiting: VecDeque<Job>,
+    pub(super) waiting: VecDeque<InEngine>,
     pub(super) prefills: VecDeque<Prefill>,
     /// All turns decode equally long, so requests finish in the order they join.
     pub(super) decodes: VecDeque<Decode>,
@@ -176,7 +176,7 @@ impl Engine {
 
     /// A request arrives. `last`: no turn of its session follows.
     pub fn submit(&mut self, request: Request, last: bool) {
-        self.waiting.push_back(Job { request, last, cached: 0 });
+        self.waiting.push_back(InEngine { request, last, cached: 0 });
     }
 
     /// Starts the next iteration at `now_s` and answers when it ends; `None` if

@@ -14,9 +14,10 @@ pub mod statistic;
 use std::collections::BTreeMap;
 
 use super::{RunSpec, SimError, simulate};
+use crate::configs::Configs;
 use crate::measure::closed_curve::crossing;
 use crate::setup::protocol::WarmUp;
-use crate::setup::{Cell, ConfigError, Configs, Protocol, Workload};
+use crate::setup::{Cell, ConfigError, Protocol, Workload};
 pub use config::{Band, Fidelity, Reduction, RowSpec, RunSet};
 
 /// A computed row.
@@ -81,7 +82,7 @@ pub fn runs(fidelity: &Fidelity) -> usize {
 
 /// One run of a report: a seed of a run set.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct SeedRun<'a> {
     set: &'a Resolved<'a>,
     seed: u64,
     fidelity: &'a Fidelity,
@@ -90,7 +91,7 @@ pub struct Job<'a> {
 /// What one run gives: the statistic of every row that uses its set, by the row's position.
 pub type Values = BTreeMap<usize, Option<f64>>;
 
-impl Job<'_> {
+impl SeedRun<'_> {
     /// Simulates it and evaluates its statistics.
     ///
     /// # Errors
@@ -109,7 +110,7 @@ impl Job<'_> {
 pub fn report(
     fidelity: &Fidelity,
     configs: &Configs,
-    run: impl FnOnce(&[Job<'_>]) -> Vec<Result<Values, FidelityError>>,
+    run: impl FnOnce(&[SeedRun<'_>]) -> Vec<Result<Values, FidelityError>>,
 ) -> Result<Vec<Row>, FidelityError> {
     let sets = fidelity
         .run_sets
@@ -117,9 +118,9 @@ pub fn report(
         .map(|(name, set)| Resolved::new(name, set, configs))
         .collect::<Result<Vec<_>, _>>()?;
     let seeds = |set: &RunSet| (0..set.seeds).map(|i| set.first_seed + i).collect::<Vec<_>>();
-    let jobs: Vec<Job<'_>> = sets
+    let jobs: Vec<SeedRun<'_>> = sets
         .iter()
-        .flat_map(|set| seeds(set.set).into_iter().map(move |seed| Job { set, seed, fidelity }))
+        .flat_map(|set| seeds(set.set).into_iter().map(move |seed| SeedRun { set, seed, fidelity }))
         .collect();
     // In order, so that the error reported does not depend on which thread was first.
     let values = run(&jobs).into_iter().collect::<Result<Vec<_>, _>>()?;

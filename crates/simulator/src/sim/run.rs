@@ -14,7 +14,7 @@ use super::{SimError, Stepping};
 
 /// Everything a run needs.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct RunInputs<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) workload: &'a Workload,
     pub(crate) behaviour: Behaviour,
@@ -28,8 +28,8 @@ pub(crate) struct Job<'a> {
 
 /// Runs until the horizon. What completes in the iteration that crosses it is
 /// not seen.
-pub(crate) fn drive(job: &Job<'_>) -> Result<(ClientRun, Vec<EngineSample>), SimError> {
-    let mut run = Run::new(job)?;
+pub(crate) fn drive(job: &RunInputs<'_>) -> Result<(ClientRun, Vec<EngineSample>), SimError> {
+    let mut run = Simulation::new(job)?;
     let mut completions = Vec::new();
     let mut now_s = 0.0;
     loop {
@@ -59,8 +59,8 @@ pub(crate) fn drive(job: &Job<'_>) -> Result<(ClientRun, Vec<EngineSample>), Sim
     Ok((run.client.finish(job.horizon_s), run.samples))
 }
 
-struct Run<'a> {
-    job: &'a Job<'a>,
+struct Simulation<'a> {
+    job: &'a RunInputs<'a>,
     client: Client<'a>,
     engine: Engine,
     timers: Timers,
@@ -69,8 +69,8 @@ struct Run<'a> {
     checker: Option<Checker>,
 }
 
-impl<'a> Run<'a> {
-    fn new(job: &'a Job<'a>) -> Result<Self, SimError> {
+impl<'a> Simulation<'a> {
+    fn new(job: &'a RunInputs<'a>) -> Result<Self, SimError> {
         let mut run = Self {
             job,
             client: Client::new(job.plan, job.workload, job.behaviour.clone())?,

@@ -42,22 +42,22 @@ fn short() -> Protocol {
     protocol
 }
 
-fn rescue(cap: u32, engage_s: f64) -> Arm {
-    Arm::Rescue { cap, engage_s, min_capped_s: 600.0, hold_s: 300.0, tick_s: 10.0 }
+fn rescue(cap: u32, engage_s: f64) -> ArmSpec {
+    ArmSpec::Rescue { cap, engage_s, min_capped_s: 600.0, hold_s: 300.0, tick_s: 10.0 }
 }
 
-fn arms() -> Vec<Arm> {
+fn arms() -> Vec<ArmSpec> {
     vec![
-        Arm::Noburst {},
-        Arm::Burst { sessions: None },
-        Arm::Capped { cap: 20 },
+        ArmSpec::NoBurst {},
+        ArmSpec::Burst { sessions: None },
+        ArmSpec::Capped { cap: 20 },
         rescue(20, 500.0),
-        Arm::Shed { from_s: 500.0, length_s: 300.0 },
-        Arm::Toolslow { from_s: 300.0, to_s: 700.0, delay_s: 30.0 },
-        Arm::Cut { from_s: 600.0, multiple: 0.85 },
-        Arm::Closed { population: 40 },
-        Arm::E0a { population: 32 },
-        Arm::E0b {},
+        ArmSpec::Shed { from_s: 500.0, length_s: 300.0 },
+        ArmSpec::Toolslow { from_s: 300.0, to_s: 700.0, delay_s: 30.0 },
+        ArmSpec::Cut { from_s: 600.0, multiple: 0.85 },
+        ArmSpec::Closed { population: 40 },
+        ArmSpec::E0a { population: 32 },
+        ArmSpec::E0b {},
     ]
 }
 
@@ -65,7 +65,7 @@ fn spec<'a>(
     cell: &'a Cell,
     workload: &'a Workload,
     protocol: &'a Protocol,
-    arm: &'a Arm,
+    arm: &'a ArmSpec,
     seed: u64,
 ) -> RunSpec<'a> {
     let multiple = arm.population().is_none().then_some(1.65);
@@ -137,7 +137,8 @@ fn digest(run: &SimRun) -> String {
 #[test]
 fn the_run_of_a_seed_never_changes() {
     let (cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
-    let run = simulate(&spec(&cell, &workload, &protocol, &Arm::Capped { cap: 20 }, 0)).unwrap();
+    let run =
+        simulate(&spec(&cell, &workload, &protocol, &ArmSpec::Capped { cap: 20 }, 0)).unwrap();
     assert_eq!(digest(&run), "16dbad39667ee115619cc7edc63d0ac7c24e83f9b389964cf99a944472ad71b7");
 }
 
@@ -148,8 +149,8 @@ fn turns_are_conserved_and_their_times_are_in_order() {
         let run = simulate(&spec(&cell, &workload, &protocol, &arm, 2)).unwrap();
         let done: u32 = run.sessions.iter().map(|s| s.turns_done).sum();
         let ok: Vec<_> = run.turns.iter().filter(|t| t.status == TurnStatus::Ok).collect();
-        assert_eq!(done as usize, ok.len(), "{}", arm.name());
-        assert!(ok.len() > 500, "{}: only {} turns", arm.name(), ok.len());
+        assert_eq!(done as usize, ok.len(), "{}", arm.arm());
+        assert!(ok.len() > 500, "{}: only {} turns", arm.arm(), ok.len());
         for turn in ok {
             let (first, end) = (turn.t_first_s.unwrap(), turn.t_end_s.unwrap());
             assert!(turn.t_ready_s <= turn.t_submit_s && turn.t_submit_s < first && first < end);
@@ -166,7 +167,7 @@ fn turns_are_conserved_and_their_times_are_in_order() {
             (last.running.unwrap() + last.waiting.unwrap()) as usize,
             in_flight,
             "{}",
-            arm.name()
+            arm.arm()
         );
         assert!(
             run.engine
@@ -179,24 +180,24 @@ fn turns_are_conserved_and_their_times_are_in_order() {
 #[test]
 fn arms_of_a_seed_are_one_run_until_they_differ() {
     let (cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
-    let until = |arm: Arm, t_s: f64| -> Vec<TurnRecord> {
+    let until = |arm: ArmSpec, t_s: f64| -> Vec<TurnRecord> {
         let run = simulate(&spec(&cell, &workload, &protocol, &arm, 7)).unwrap();
         run.turns.into_iter().filter(|t| t.t_end_s.is_some_and(|end| end < t_s)).collect()
     };
-    let burst = Arm::Burst { sessions: None };
-    assert_eq!(until(Arm::Noburst {}, 300.0), until(burst.clone(), 300.0));
+    let burst = ArmSpec::Burst { sessions: None };
+    assert_eq!(until(ArmSpec::NoBurst {}, 300.0), until(burst.clone(), 300.0));
     assert_eq!(until(rescue(20, 600.0), 600.0), until(burst.clone(), 600.0));
-    assert_eq!(until(Arm::Cut { from_s: 700.0, multiple: 0.9 }, 700.0), until(burst, 700.0));
+    assert_eq!(until(ArmSpec::Cut { from_s: 700.0, multiple: 0.9 }, 700.0), until(burst, 700.0));
 }
 
 #[test]
 fn a_capped_closed_system_is_the_closed_system_of_its_cap() {
     // Prop. 2: of n sessions behind a cap of c, the admitted are a closed system of c.
-    let (cell, workload, arm) = (cell("sglang-300k"), workload("standard"), Arm::Noburst {});
+    let (cell, workload, arm) = (cell("sglang-300k"), workload("standard"), ArmSpec::NoBurst {});
     let plan = Plan::draw(&workload, 5, &Arrivals::Closed { sessions: 900 }).unwrap();
     let engine = EngineSpec::new(&cell, &workload, &arm, &Options::default()).unwrap();
     let turns = |population, gate| {
-        let job = run::Job {
+        let job = run::RunInputs {
             plan: &plan,
             workload: &workload,
             behaviour: Behaviour { population: Some(population), gate, ..Behaviour::PLAIN },
@@ -216,11 +217,11 @@ fn a_capped_closed_system_is_the_closed_system_of_its_cap() {
 #[test]
 fn without_prefix_caching_nothing_hits_and_nothing_is_idle() {
     let (cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
-    let arm = Arm::E0a { population: 8 };
+    let arm = ArmSpec::E0a { population: 8 };
     let run = simulate(&spec(&cell, &workload, &protocol, &arm, 0)).unwrap();
     assert!(run.turns.iter().all(|t| t.cached_tokens.unwrap_or(0) == 0));
     assert!(run.engine.iter().all(|s| s.kv_evictable_tokens == Some(0)));
-    let arm = Arm::Closed { population: 8 };
+    let arm = ArmSpec::Closed { population: 8 };
     let run = simulate(&spec(&cell, &workload, &protocol, &arm, 0)).unwrap();
     let followups = run.turns.iter().filter(|t| t.turn > 1 && t.status == TurnStatus::Ok);
     assert!(followups.into_iter().all(|t| t.cached_tokens == Some(t.prompt_tokens - 551)));
@@ -229,7 +230,7 @@ fn without_prefix_caching_nothing_hits_and_nothing_is_idle() {
 #[test]
 fn finished_kv_is_freed_unless_it_is_kept() {
     let (cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
-    let arm = Arm::Closed { population: 4 };
+    let arm = ArmSpec::Closed { population: 4 };
     let mut spec = spec(&cell, &workload, &protocol, &arm, 0);
     let idle = |spec: &RunSpec<'_>| {
         let run = simulate(spec).unwrap();
@@ -244,7 +245,7 @@ fn finished_kv_is_freed_unless_it_is_kept() {
 #[test]
 fn a_hit_is_rounded_down_to_whole_blocks() {
     let (cell, workload, protocol) = (cell("vllm-300k"), workload("standard"), short());
-    let arm = Arm::Closed { population: 8 };
+    let arm = ArmSpec::Closed { population: 8 };
     let mut spec = spec(&cell, &workload, &protocol, &arm, 0);
     spec.options.token_cost_factor = Some(1.0882);
     let run = simulate(&spec).unwrap();
@@ -264,7 +265,7 @@ fn queue_of(waiting: usize, fallback: usize) -> Vec<usize> {
         lpm_fallback: Some(fallback),
         ..Options::default()
     };
-    let spec = EngineSpec::new(&cell, &workload, &Arm::Noburst {}, &options).unwrap();
+    let spec = EngineSpec::new(&cell, &workload, &ArmSpec::NoBurst {}, &options).unwrap();
     let mut engine = Engine::new(spec, 500);
     let request = |who, turn: u32| Request {
         who,
@@ -302,13 +303,13 @@ fn lpm_admits_the_longest_resident_prefix_first_up_to_its_fallback() {
 fn the_good_state_holds_without_a_burst_and_a_large_burst_ends_it() {
     let (cell, workload) = (cell("sglang-300k"), workload("standard"));
     let protocol = config("protocols", "paper", Protocol::parse);
-    let hits = |arm: Arm| {
+    let hits = |arm: ArmSpec| {
         let run = simulate(&spec(&cell, &workload, &protocol, &arm, 0)).unwrap();
         fidelity::reading::hit_fraction(&run, protocol.paired.window_s).unwrap()
     };
-    assert_eq!(hits(Arm::Burst { sessions: None }), 0.0);
-    assert!(hits(Arm::Noburst {}) > 0.9);
-    assert!(hits(Arm::Capped { cap: 20 }) > 0.9);
+    assert_eq!(hits(ArmSpec::Burst { sessions: None }), 0.0);
+    assert!(hits(ArmSpec::NoBurst {}) > 0.9);
+    assert!(hits(ArmSpec::Capped { cap: 20 }) > 0.9);
 }
 
 /// A small engine and odd sessions, to reach corners the paper's cells do not.
@@ -360,7 +361,7 @@ proptest! {
         let skip = skip.unwrap();
         same_but_for_rounding(&skip, &simulate_with(&spec, Stepping::Plain).unwrap());
         let refused = skip.sessions.iter().filter(|s| s.status == SessionStatus::Refused).count();
-        prop_assert!(refused == 0 || arm.name() == "shed");
+        prop_assert!(refused == 0 || arm.arm() == crate::setup::Arm::Shed);
         prop_assert!(skip.sessions.iter().all(|s| s.kind == Kind::Base || arm.has_burst()));
     }
 }

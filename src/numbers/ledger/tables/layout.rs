@@ -88,7 +88,12 @@ fn title(table: &PublishedTable, how: &str) -> String {
 fn column(name: &str, is_key: bool, bound: BoundTable<'_>) -> Column {
     let last = name.rsplit('.').next().unwrap_or(name);
     let unit = bound.all.units.get(last).cloned().unwrap_or_default();
-    Column { name: Cow::Owned(name.replace('.', "_")), unit: Cow::Owned(unit), is_key }
+    Column {
+        name: Cow::Owned(name.replace('.', "_")),
+        unit: Cow::Owned(unit),
+        meaning: Cow::Borrowed("As the published table has it"),
+        is_key,
+    }
 }
 
 /// One line per field of every row: published, ours, how they stand.

@@ -1,8 +1,9 @@
 //! Made-up rescues.
 
 use trapcheck::figure::rescue::{Rescue, RescueColumn, RescueRun};
-use trapcheck::figure::style::Arm;
+use trapcheck::figure::style::arm_name;
 use trapcheck::figure::timeline::Timeline;
+use trapcheck::setup::Arm;
 
 use super::{noise, simulated};
 
@@ -37,7 +38,7 @@ fn column(title: &str, on_s: f64, off_s: f64, peak: f64) -> RescueColumn {
 }
 
 fn run(arm: Arm, on_s: f64, off_s: f64, peak: f64) -> RescueRun {
-    let caught = |t_s: f64| match arm {
+    let caught = |t_s: f64| match &arm {
         Arm::NoBurst => false,
         Arm::Rescue => t_s > 1230.0 && t_s < on_s + 0.4 * (off_s - on_s),
         _ => t_s > 1230.0,
@@ -46,7 +47,7 @@ fn run(arm: Arm, on_s: f64, off_s: f64, peak: f64) -> RescueRun {
     let out = |t_s: f64, i: u64| {
         let base = 2.0 + 3.0 * noise(5, i);
         let drain = 1.0 - ((t_s - on_s) / (off_s - on_s - 100.0)).clamp(0.0, 1.0);
-        let backlog = match arm {
+        let backlog = match &arm {
             Arm::NoBurst => 0.0,
             _ if t_s < 1200.0 => 0.0,
             Arm::Rescue => peak * drain,
@@ -60,12 +61,12 @@ fn run(arm: Arm, on_s: f64, off_s: f64, peak: f64) -> RescueRun {
     let bins = || (0..145).map(|i| (i, 30.0 + 60.0 * i as f64));
     let steps = || (0..435).map(|i| (i, 20.0 * i as f64));
     RescueRun {
-        arm,
+        arm: arm.clone(),
         seed: 0,
-        origin: simulated(arm.name()),
+        origin: simulated(&arm_name(&arm)),
         follow_up_hits: bins().map(|(i, t)| (t, Some(hit(t, i)))).collect(),
         outstanding: steps().map(|(i, t)| (t, out(t, i))).collect(),
-        held: match arm {
+        held: match &arm {
             Arm::Rescue => steps().map(|(_, t)| (t, held(t))).collect(),
             _ => Vec::new(),
         },

@@ -1,9 +1,9 @@
 //! Made-up single runs.
 
 use trapcheck::figure::run_picture::{RunPanel, RunPicture, SlopeLine, Threshold};
-use trapcheck::figure::style::Arm;
 use trapcheck::figure::timeline::Timeline;
 use trapcheck::figure::two_engines::{EngineRun, TwoEngines};
+use trapcheck::setup::Arm;
 
 use super::{noise, simulated};
 
@@ -52,7 +52,7 @@ pub fn rescued_run() -> RunPicture {
     };
     RunPicture {
         run: "sglang-300k, rescue, 1.35, seed 0".to_owned(),
-        arm: Some(Arm::Rescue),
+        arm: Arm::Rescue,
         origin: simulated("rescued"),
         verdict: "Verdict: RECOVERED (hit fraction 0.92 over the window, threshold 0.5)."
             .to_owned(),

@@ -1,7 +1,8 @@
 //! Made-up stampedes.
 
 use trapcheck::figure::stampede::{Stampede, StampedeColumn, StampedeRun};
-use trapcheck::figure::style::Arm;
+use trapcheck::figure::style::arm_name;
+use trapcheck::setup::Arm;
 
 use super::{noise, simulated};
 
@@ -16,7 +17,7 @@ pub fn two_rates() -> Stampede {
         title: title.to_owned(),
         runs: [Arm::Burst, Arm::NoBurst, Arm::Capped]
             .iter()
-            .flat_map(|arm| (0..3).map(move |seed| stampede_run(*arm, seed, slope)))
+            .flat_map(|arm| (0..3).map(move |seed| stampede_run(arm.clone(), seed, slope)))
             .collect(),
         burst_at_s: Some(1200.0),
         window_s: (5700.0, 8700.0),
@@ -42,17 +43,17 @@ fn stampede_run(arm: Arm, seed: u64, slope: f64) -> StampedeRun {
         let base = 3.0 + 6.0 * noise(seed + 17, step);
         let after = (t_s - 1260.0).max(0.0);
         let burst = 200.0 * ((t_s - 1200.0) / 60.0).clamp(0.0, 1.0);
-        let level = match arm {
+        let level = match &arm {
             Arm::Burst => base + burst + slope * after,
             Arm::NoBurst => base,
-            Arm::Capped | Arm::Rescue => base + (burst - 0.09 * after).max(0.0),
+            _ => base + (burst - 0.09 * after).max(0.0),
         };
         level.round()
     };
     StampedeRun {
-        arm,
+        arm: arm.clone(),
         seed,
-        origin: simulated(&format!("{} {seed}", arm.name())),
+        origin: simulated(&format!("{} {seed}", arm_name(&arm))),
         hit_bins: (0..87)
             .map(|i| (50.0 + 100.0 * i as f64, hit(50.0 + 100.0 * i as f64, i)))
             .collect(),

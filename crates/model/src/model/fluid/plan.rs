@@ -9,7 +9,7 @@ use crate::model::fifo::ModelF;
 
 /// A session of the plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PlannedSession {
+pub struct ArrivingSession {
     /// When it arrives, in seconds.
     pub arrival_s: f64,
     /// The turn it waits for on arrival: 1, or more for a session already under way.
@@ -36,7 +36,7 @@ pub struct ServedTurn {
 /// A plan, served. Answers hold for times up to the end that was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRun {
-    plan: Vec<PlannedSession>,
+    plan: Vec<ArrivingSession>,
     served: Vec<ServedTurn>,
     costs_s: Vec<f64>,
     /// When each session completes, if it does by the end.
@@ -50,7 +50,7 @@ pub struct PlanRun {
 ///
 /// # Errors
 /// Arrivals out of order, or a session with more turns than the model has costs for.
-pub fn serve(model: &ModelF, plan: &[PlannedSession], end_s: f64) -> Result<PlanRun, ModelError> {
+pub fn serve(model: &ModelF, plan: &[ArrivingSession], end_s: f64) -> Result<PlanRun, ModelError> {
     check(model, plan)?;
     let mut served = Vec::new();
     let mut ends_s = vec![None; plan.len()];
@@ -151,7 +151,7 @@ impl PlanRun {
 
     /// Mean backlog over `[from_s, to_s)`, in sessions.
     pub fn mean_backlog(&self, from_s: f64, to_s: f64) -> f64 {
-        let stay = |(session, end): (&PlannedSession, &Option<f64>)| {
+        let stay = |(session, end): (&ArrivingSession, &Option<f64>)| {
             let (start, end) = (session.arrival_s.max(from_s), end.unwrap_or(to_s).min(to_s));
             (end - start).max(0.0)
         };
@@ -196,7 +196,7 @@ impl PlanRun {
     }
 }
 
-fn check(model: &ModelF, plan: &[PlannedSession]) -> Result<(), ModelError> {
+fn check(model: &ModelF, plan: &[ArrivingSession]) -> Result<(), ModelError> {
     let wrong = |message: String| Err(ModelError::TurnLaw { message });
     let longest = model.costs_s().len();
     let mut last_s = f64::NEG_INFINITY;
@@ -220,8 +220,8 @@ mod tests {
     use super::*;
     use crate::model::fluid::{Arrivals, Start, run};
 
-    fn session(arrival_s: f64, turns: usize) -> PlannedSession {
-        PlannedSession { arrival_s, next_turn: 1, turns }
+    fn session(arrival_s: f64, turns: usize) -> ArrivingSession {
+        ArrivingSession { arrival_s, next_turn: 1, turns }
     }
 
     fn close(a: f64, b: f64, relative: f64) -> bool {
@@ -234,7 +234,7 @@ mod tests {
         let model = ModelF::new(&costs, &[1.0, 0.5, 0.25, 0.25]).unwrap();
         let lambda = 1.5 * model.lambda_miss_per_s();
         // Turn counts in an order that keeps the law's proportions: 1, 2, 1, 4, ...
-        let plan: Vec<PlannedSession> = (0..(200.0 * lambda) as usize)
+        let plan: Vec<ArrivingSession> = (0..(200.0 * lambda) as usize)
             .map(|i| session((i as f64 + 0.5) / lambda, [1, 2, 1, 4][i % 4]))
             .collect();
         let served = serve(&model, &plan, 200.0).unwrap();
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_session_under_way_starts_at_its_next_turn() {
         let model = ModelF::new(&[1.0, 2.0, 4.0], &[1.0, 0.5, 0.5]).unwrap();
-        let plan = [PlannedSession { arrival_s: 0.0, next_turn: 2, turns: 3 }];
+        let plan = [ArrivingSession { arrival_s: 0.0, next_turn: 2, turns: 3 }];
         let run = serve(&model, &plan, 100.0).unwrap();
         assert_eq!(run.ends_s(), [Some(6.0)]);
         assert_eq!(run.work_left_s(1.0), 5.0);

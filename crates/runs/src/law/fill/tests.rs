@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_yaml::Value;
 
 use super::*;
-use crate::setup::registration::inputs::{CacheOff, CurvePoint, EdgeBracket};
+use crate::rule::registration::inputs::{CacheOff, CurvePoint, EdgeBracket};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))

@@ -1,8 +1,6 @@
 //! M1 to M4 and the secondary checks from both sides, and the published six runs.
 
 use super::*;
-use crate::setup::Span;
-use crate::setup::registration::test::{Endpoints, Quorum};
 
 const LAMBDA_REF: f64 = 0.071534;
 const BURST_S: f64 = 1200.0;
@@ -41,9 +39,8 @@ fn frozen(rate: f64, seed: u64, wave_s: f64, lull: f64, slope_per_s: f64) -> Mir
     }
 }
 
-fn run(blackout: f64, wave_s: f64, lull: f64, slope: f64, quasi_static: f64) -> MirrorRun {
-    MirrorRun {
-        stuck: Some(true),
+fn run(blackout: f64, wave_s: f64, lull: f64, slope: f64, quasi_static: f64) -> MirrorMeasures {
+    MirrorMeasures {
         blackout,
         wave_s: Some(wave_s),
         lull,
@@ -54,7 +51,7 @@ fn run(blackout: f64, wave_s: f64, lull: f64, slope: f64, quasi_static: f64) -> 
 }
 
 /// The six published runs with what was frozen for them (App. C).
-fn published() -> Vec<(MirrorRun, MirrorPrediction)> {
+fn published() -> Vec<(MirrorMeasures, MirrorPrediction)> {
     vec![
         (run(0.070, 4996.0, 0.592, 0.0767, 0.0478), frozen(1.65, 0, 5195.0, 0.546, 0.0789)),
         (run(0.058, 4945.0, 0.606, 0.0837, 0.0441), frozen(1.65, 1, 5135.0, 0.599, 0.0857)),
@@ -65,8 +62,8 @@ fn published() -> Vec<(MirrorRun, MirrorPrediction)> {
     ]
 }
 
-fn call(run: &MirrorRun, frozen: &MirrorPrediction) -> Labelled {
-    judge(run, frozen, LAMBDA_REF, BURST_S, &rule())
+fn call(run: &MirrorMeasures, frozen: &MirrorPrediction) -> Labelled {
+    judge(Some(true), run, frozen, LAMBDA_REF, BURST_S, &rule())
 }
 
 #[test]
@@ -75,15 +72,13 @@ fn the_published_runs_are_all_renewal_and_both_rates_pass() {
     assert!(calls.iter().all(|c| c.label == "RENEWAL"));
     let rates: Vec<_> = [(1.65, 0..3), (1.35, 3..6)]
         .into_iter()
-        .map(|(rate, of)| {
-            (rate, decide_rate(rate, &calls[of].iter().collect::<Vec<_>>(), &rule()).0)
-        })
+        .map(|(rate, of)| (rate, decide_rate(rate, &calls[of].iter().collect::<Vec<_>>(), &rule())))
         .collect();
     assert!(rates.iter().all(|(_, g)| g.verdict == "PASS"), "{rates:?}");
     assert_eq!(decide(rates, &rule()).word, "PASS");
 }
 
-fn changed(change: impl FnOnce(&mut MirrorRun)) -> &'static str {
+fn changed(change: impl FnOnce(&mut MirrorMeasures)) -> &'static str {
     let (mut run, frozen) = published().remove(0);
     change(&mut run);
     call(&run, &frozen).label
@@ -118,15 +113,18 @@ fn m1_and_m3_are_the_published_ceilings_in_completions() {
 fn a_stuck_run_that_keeps_completing_is_curve_and_an_unstuck_one_not_trapped() {
     let flat = |least: f64| changed(|r| (r.blackout, r.lull) = (least, 1.1));
     assert_eq!((flat(0.85), flat(0.849)), ("CURVE", "MIXED"));
-    assert_eq!(changed(|r| (r.stuck, r.blackout, r.lull) = (Some(false), 1.0, 1.0)), "NOT-TRAPPED");
-    assert_eq!(changed(|r| r.stuck = None), UNMEASURABLE);
+    let (found, frozen) = published().remove(0);
+    let full = MirrorMeasures { blackout: 1.0, lull: 1.0, ..found };
+    let with = |stuck, run| judge(stuck, run, &frozen, LAMBDA_REF, BURST_S, &rule()).label;
+    assert_eq!(with(Some(false), &full), "NOT-TRAPPED");
+    assert_eq!(with(None, &found), UNMEASURABLE);
 }
 
 #[test]
 fn a_rate_passes_fails_or_is_untested_with_two_of_three() {
     let verdict = |words: [&'static str; 3]| {
         let calls: Vec<_> = words.iter().map(|w| Labelled::new(w, Vec::new())).collect();
-        decide_rate(1.65, &calls.iter().collect::<Vec<_>>(), &rule()).0.verdict
+        decide_rate(1.65, &calls.iter().collect::<Vec<_>>(), &rule()).verdict
     };
     assert_eq!(verdict(["RENEWAL", "RENEWAL", "CURVE"]), "PASS");
     assert_eq!(verdict(["RENEWAL", "CURVE", "CURVE"]), "FAIL");
@@ -146,14 +144,14 @@ fn w5_holds_in_the_five_published_runs_that_it_held_in() {
 #[test]
 fn w7_w8_and_w10_are_judged_from_both_sides() {
     let (run, frozen) = published().remove(0);
-    let holds = |run: MirrorRun| -> Vec<Option<bool>> {
+    let holds = |run: MirrorMeasures| -> Vec<Option<bool>> {
         secondary(&run, &frozen, BURST_S, &rule())[1..].iter().map(|c| c.holds).collect()
     };
     let yes = Some(true);
     assert_eq!(holds(run), [yes, yes, yes]);
-    let far = |tokens| holds(MirrorRun { mean_prompt_tokens: Some(tokens), ..run })[0];
+    let far = |tokens| holds(MirrorMeasures { mean_prompt_tokens: Some(tokens), ..run })[0];
     assert_eq!((far(10_499.0), far(10_501.0), far(9_499.0)), (yes, Some(false), Some(false)));
-    let late = |lull| holds(MirrorRun { lull, ..run });
+    let late = |lull| holds(MirrorMeasures { lull, ..run });
     assert_eq!(late(0.546 + 0.249)[1], yes);
     assert_eq!(late(0.546 + 0.251)[1], Some(false));
     assert_eq!((late(1.061)[2], late(1.062)[2]), (yes, Some(false)));

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::rule::outcome::{Group, Outcome};
-use crate::rule::pairing::RateVerdict;
-use crate::rule::vote::tally;
-use crate::setup::registration::rescue::RescueTest;
+use crate::rule::vote::{RateVerdict, tally};
 
-use super::RescueLabel;
+use super::{RescueLabel, RescueTest};
 
 /// One seed of one rate.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,12 @@
 //! Each clause of the rescue rule from both sides, and the precedence of its outcomes.
 
 use super::*;
-use crate::measure::rescue::Pauses;
+use crate::measure::population::StepFunction;
+use crate::measure::rescue::{AfterRelease, Pauses};
+use crate::measure::rolling::Rolled;
+use crate::measure::{LastMeasures, Share};
+use crate::rule::registration::PairedThresholds;
 use crate::rule::testing::thousandths;
-use crate::setup::Span;
 
 /// R1 at 1.35, seed 0 (Table 9): released at 4550 s and good after it.
 fn rescued_run() -> RescueMeasures {

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use super::super::problem::Problem;
 use super::super::{Kind, Rate, Run, TurnStatus};
+use crate::setup::Arm;
 
 /// Arms that have no burst by definition (App. E.3, E.4).
-const WITHOUT_BURST: [&str; 4] = ["noburst", "closed", "e0a", "e0b"];
+const WITHOUT_BURST: [Arm; 4] = [Arm::NoBurst, Arm::Closed, Arm::E0a, Arm::E0b];
 /// Arms that are nothing without one.
-const WITH_BURST: [&str; 3] = ["burst", "capped", "rescue"];
+const WITH_BURST: [Arm; 3] = [Arm::Burst, Arm::Capped, Arm::Rescue];
 
 /// A run may outlast the last row of its tables this many times and this long, s, in which
 /// nothing happened.
@@ -64,7 +65,7 @@ fn burst_sessions(run: &Run) -> (usize, usize) {
 
 fn burst(run: &Run) -> Said {
     let (planned, arrived) = burst_sessions(run);
-    let wrong = WITHOUT_BURST.contains(&&*run.meta.arm) && planned.max(arrived) > 0;
+    let wrong = WITHOUT_BURST.contains(&run.meta.arm) && planned.max(arrived) > 0;
     wrong.then(|| {
         let message = format!(
             "{} has no burst, but {planned} burst sessions were planned and {arrived} arrived",
@@ -76,7 +77,7 @@ fn burst(run: &Run) -> Said {
 
 fn no_burst(run: &Run) -> Said {
     let (planned, arrived) = burst_sessions(run);
-    let odd = WITH_BURST.contains(&&*run.meta.arm) && !run.plan.is_empty();
+    let odd = WITH_BURST.contains(&run.meta.arm) && !run.plan.is_empty();
     (odd && planned + arrived == 0)
         .then(|| ("arm", format!("{} has a burst, but none was planned", run.meta.arm)))
 }

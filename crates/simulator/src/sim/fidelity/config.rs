@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::setup::yaml;
-use crate::setup::{Arm, Batching, ConfigError, Scheduling, Span};
+use crate::setup::{ArmSpec, Batching, ConfigError, Scheduling, Span};
 
 use super::super::Options;
 use super::statistic::Statistic;
@@ -82,7 +82,7 @@ pub struct RunSet {
     /// A file stem in `configs/cells`.
     pub cell: String,
     /// The arm.
-    pub arm: Arm,
+    pub arm: ArmSpec,
     /// Rate in multiples of lambda_ref; none in closed arms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple: Option<f64>,

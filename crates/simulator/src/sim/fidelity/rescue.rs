@@ -1,7 +1,7 @@
 //! Whether a rescue run is RESCUED: VALID, RELEASED and POST-GOOD
 //! (paper: App. E.7).
 
-use crate::setup::Arm;
+use crate::setup::ArmSpec;
 use crate::setup::Span;
 
 use super::super::SimRun;
@@ -11,7 +11,7 @@ use super::statistic::{Context, recovered};
 
 /// Applies the registered per-run rule; false for an arm without a rescue gate.
 pub(super) fn is_rescued(context: &Context<'_>) -> bool {
-    let Arm::Rescue { engage_s, .. } = *context.arm else { return false };
+    let ArmSpec::Rescue { engage_s, .. } = *context.arm else { return false };
     let rule = &context.thresholds.rescue;
     let run = context.run;
     is_valid(run, engage_s, rule)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::Kind;
 use crate::setup::Span;
-use crate::setup::{Arm, Workload};
+use crate::setup::{ArmSpec, Workload};
 
 use super::super::SimRun;
 use super::config::Thresholds;
@@ -82,7 +82,7 @@ pub struct Context<'a> {
     /// The rules' thresholds.
     pub thresholds: &'a Thresholds,
     /// The run's arm.
-    pub arm: &'a Arm,
+    pub arm: &'a ArmSpec,
 }
 
 /// Reads `statistic` from a run.

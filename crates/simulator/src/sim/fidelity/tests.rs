@@ -21,7 +21,7 @@ fn published() -> Fidelity {
 
 fn configs() -> Configs {
     let mut files = BTreeMap::new();
-    for folder in crate::setup::configs::FOLDERS {
+    for folder in crate::configs::FOLDERS {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let bytes = std::fs::read(&path).unwrap();
@@ -31,8 +31,8 @@ fn configs() -> Configs {
     Configs::parse(&root(), &files).unwrap()
 }
 
-fn in_parallel(jobs: &[Job<'_>]) -> Vec<Result<Values, FidelityError>> {
-    jobs.par_iter().map(Job::values).collect()
+fn in_parallel(jobs: &[SeedRun<'_>]) -> Vec<Result<Values, FidelityError>> {
+    jobs.par_iter().map(SeedRun::values).collect()
 }
 
 /// Only the rows of `ids`, with at most `seeds` seeds each.

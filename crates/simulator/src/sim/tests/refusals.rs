@@ -6,19 +6,20 @@ use crate::setup::Costs;
 #[test]
 fn an_arm_that_cannot_run_is_refused_with_its_reason() {
     let (cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
-    let refused =
-        |arm: &Arm| simulate(&spec(&cell, &workload, &protocol, arm, 0)).unwrap_err().to_string();
-    assert_eq!(refused(&Arm::Capped { cap: 0 }), "capped: cap: expected at least 1, found 0");
-    assert!(refused(&Arm::Closed { population: 0 }).starts_with("closed: population"));
+    let refused = |arm: &ArmSpec| {
+        simulate(&spec(&cell, &workload, &protocol, arm, 0)).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&ArmSpec::Capped { cap: 0 }), "capped: cap: expected at least 1, found 0");
+    assert!(refused(&ArmSpec::Closed { population: 0 }).starts_with("closed: population"));
     assert!(refused(&rescue(5, 1500.0)).contains("outside the run"));
-    assert!(refused(&Arm::Shed { from_s: 2000.0, length_s: 5.0 }).contains("outside the run"));
-    let backwards = Arm::Toolslow { from_s: 50.0, to_s: 50.0, delay_s: 1.0 };
+    assert!(refused(&ArmSpec::Shed { from_s: 2000.0, length_s: 5.0 }).contains("outside the run"));
+    let backwards = ArmSpec::Toolslow { from_s: 50.0, to_s: 50.0, delay_s: 1.0 };
     assert!(refused(&backwards).starts_with("toolslow: to_s - from_s"));
-    assert!(refused(&Arm::Burst { sessions: Some(0) }).contains("expected at least 1"));
-    assert!(refused(&Arm::Cut { from_s: 100.0, multiple: 1.65 }).contains("must be below"));
+    assert!(refused(&ArmSpec::Burst { sessions: Some(0) }).contains("expected at least 1"));
+    assert!(refused(&ArmSpec::Cut { from_s: 100.0, multiple: 1.65 }).contains("must be below"));
 
-    let burst = Arm::Burst { sessions: None };
-    let closed = Arm::Closed { population: 4 };
+    let burst = ArmSpec::Burst { sessions: None };
+    let closed = ArmSpec::Closed { population: 4 };
     let mut with_rate = spec(&cell, &workload, &protocol, &closed, 0);
     with_rate.multiple = Some(1.0);
     let error = simulate(&with_rate).unwrap_err();
@@ -45,7 +46,7 @@ fn an_arm_that_cannot_run_is_refused_with_its_reason() {
 
 #[test]
 fn a_cell_the_simulator_cannot_use_is_refused_with_its_reason() {
-    let (workload, protocol, arm) = (workload("standard"), short(), Arm::Noburst {});
+    let (workload, protocol, arm) = (workload("standard"), short(), ArmSpec::NoBurst {});
     let error = |cell: &Cell, factor| {
         let mut spec = spec(cell, &workload, &protocol, &arm, 0);
         spec.options.token_cost_factor = factor;

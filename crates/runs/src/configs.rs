@@ -1,0 +1,182 @@
+//! Everything under `configs/`, once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::hash::sha256_hex;
+use crate::nearest::unknown;
+use crate::rule::edge::EdgeTest;
+use crate::rule::paired::PairedTest;
+use crate::rule::persistence::PersistenceTest;
+use crate::rule::registration::{RegistrationFile, Status, Test};
+use crate::rule::replicate::ReplicateTest;
+use crate::rule::stability::Stability;
+use crate::setup::yaml::check_name;
+use crate::setup::{Cell, ConfigError, Layout, Protocol, Workload};
+
+/// The configuration of a project. Each map is by name.
+#[derive(Debug, Clone, Default)]
+pub struct Configs {
+    /// Cells.
+    pub cells: BTreeMap<String, Cell>,
+    /// Workloads.
+    pub workloads: BTreeMap<String, Workload>,
+    /// Protocols.
+    pub protocols: BTreeMap<String, Protocol>,
+    /// Registrations.
+    pub registrations: BTreeMap<String, RegistrationFile>,
+    /// Layouts of run directories, in order of name.
+    pub layouts: Vec<Arc<Layout>>,
+    /// SHA-256 over the names and hashes of all files these were read from: whatever is
+    /// computed from a run is computed under these.
+    pub sha256: String,
+}
+
+/// The folders it is in; layouts have one of their own.
+pub const FOLDERS: [&str; 4] = ["cells", "workloads", "protocols", "registrations"];
+
+impl Configs {
+    /// Everything but the layouts, from the bytes of the `.yaml` files in the [`FOLDERS`] of
+    /// `dir`. Checks that every name they refer to is there.
+    ///
+    /// # Errors
+    /// The first file that cannot be used.
+    pub fn parse(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Self, ConfigError> {
+        let under = |folder| Folder { dir: dir.join(folder), files };
+        let configs = Self {
+            cells: under("cells").each(Cell::parse, |cell| &cell.name)?,
+            workloads: under("workloads").each(Workload::parse, |workload| &workload.name)?,
+            protocols: under("protocols").each(Protocol::parse, |protocol| &protocol.name)?,
+            registrations: under("registrations")
+                .each(RegistrationFile::parse, |file| &file.registration.name)?,
+            layouts: Vec::new(),
+            sha256: sha256_hex(
+                FOLDERS.map(|folder| under(folder).listing(folder)).concat().as_bytes(),
+            ),
+        };
+        configs.check_names(dir)?;
+        Ok(configs)
+    }
+
+    /// The workload and the protocol of a cell.
+    pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
+        let cell = self.cells.get(name)?;
+        Some((cell, self.workloads.get(&cell.workload)?, self.protocols.get(&cell.protocol)?))
+    }
+
+    /// The registrations of the paired test that a cell has, in order of name.
+    pub fn paired_of_cell<'a>(&'a self, cell: &str) -> impl Iterator<Item = &'a RegistrationFile> {
+        self.registrations.values().filter(move |file| {
+            file.registration.cell == cell && PairedTest::of(&file.registration.test).is_some()
+        })
+    }
+
+    /// The registration that judges a cell's runs where they are bound to none; `None` where
+    /// the cell has none. A FILLED one goes before restatements of the same rule.
+    ///
+    /// # Errors
+    /// Several fit: which one judges is the user's choice, not the alphabet's.
+    pub fn paired_rule_of_cell(
+        &self,
+        cell: &str,
+    ) -> Result<Option<&RegistrationFile>, Vec<&RegistrationFile>> {
+        let fit: Vec<_> = self.paired_of_cell(cell).collect();
+        let states = |a: &RegistrationFile| a.registration.states_the_rule_of(&fit[0].registration);
+        let mut filled = fit.iter().filter(|file| file.registration.status == Status::Filled);
+        match (fit.as_slice(), filled.next(), filled.next()) {
+            ([], ..) => Ok(None),
+            ([only], ..) => Ok(Some(only)),
+            (_, Some(filled), None) if fit.iter().all(|file| states(file)) => Ok(Some(filled)),
+            _ => Err(fit),
+        }
+    }
+
+    /// When a cell's run from empty is stable, and when its trap starts and ends: as its
+    /// registered tests of either say, where they agree; else as published.
+    pub fn from_empty_rules(&self, cell: &str) -> (Stability, PersistenceTest) {
+        let stability = |test: &Test| {
+            let edge = EdgeTest::of(test).map(|test| test.stability);
+            edge.or_else(|| Some(ReplicateTest::of(test)?.stability))
+        };
+        let persistence = |test: &Test| PersistenceTest::of(test).copied();
+        (
+            self.agreed(cell, stability).unwrap_or_default(),
+            self.agreed(cell, persistence).unwrap_or_default(),
+        )
+    }
+
+    /// What the tests of a cell's registrations say of something, if they all say the same.
+    fn agreed<T: PartialEq>(&self, cell: &str, of: impl Fn(&Test) -> Option<T>) -> Option<T> {
+        let own = self.registrations.values().filter(|file| file.registration.is_about(cell));
+        let mut said = own.filter_map(|file| of(&file.registration.test));
+        let first = said.next()?;
+        said.all(|other| other == first).then_some(first)
+    }
+
+    /// The registration whose bytes have this hash.
+    pub fn bound_by(&self, sha256: &str) -> Option<&RegistrationFile> {
+        self.registrations.values().find(|file| file.sha256 == sha256)
+    }
+
+    fn check_names(&self, dir: &Path) -> Result<(), ConfigError> {
+        for (name, cell) in &self.cells {
+            let path = dir.join("cells").join(format!("{name}.yaml"));
+            let missing = |what: &str, value: &str, known: Vec<&String>| {
+                let known = known.into_iter().map(String::as_str);
+                ConfigError::new(&path, unknown(what, value, &format!("{what}s/"), known))
+            };
+            if !self.workloads.contains_key(&cell.workload) {
+                return Err(missing("workload", &cell.workload, self.workloads.keys().collect()));
+            }
+            if !self.protocols.contains_key(&cell.protocol) {
+                return Err(missing("protocol", &cell.protocol, self.protocols.keys().collect()));
+            }
+        }
+        for file in self.registrations.values() {
+            let cell = &file.registration.cell;
+            if !self.cells.contains_key(cell) {
+                let known = self.cells.keys().map(String::as_str);
+                return Err(ConfigError::new(&file.path, unknown("cell", cell, "cells/", known)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One folder of the configuration.
+struct Folder<'a> {
+    dir: PathBuf,
+    files: &'a BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Folder<'_> {
+    /// Its files with their bytes, in order of path.
+    fn files(&self) -> impl Iterator<Item = (&PathBuf, &Vec<u8>)> {
+        self.files.iter().filter(|(path, _)| path.parent() == Some(&self.dir))
+    }
+
+    /// A line per file, as `sha256sum` prints it.
+    fn listing(&self, folder: &str) -> String {
+        let line = |(path, bytes): (&PathBuf, &Vec<u8>)| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            format!("{}  {folder}/{name}\n", sha256_hex(bytes))
+        };
+        self.files().map(line).collect()
+    }
+
+    /// Every file's value, by its stem, which must be the name it states.
+    fn each<T>(
+        &self,
+        parse: impl Fn(&Path, &[u8]) -> Result<T, ConfigError>,
+        name: impl Fn(&T) -> &String,
+    ) -> Result<BTreeMap<String, T>, ConfigError> {
+        let mut found = BTreeMap::new();
+        for (path, bytes) in self.files() {
+            let item = parse(path, bytes)?;
+            check_name(path, name(&item))?;
+            found.insert(name(&item).clone(), item);
+        }
+        Ok(found)
+    }
+}

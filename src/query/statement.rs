@@ -1,0 +1,266 @@
+//! A statement taken apart: that it is one `select`, the tables it names, and for each part
+//! of it the statement that gives the rows it takes. And put right, where the engine below
+//! means by the same words something else than people do.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    self, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, GroupByExpr, OrderBy,
+    OrderByKind, OrderByOptions, Query, Select, SetExpr, TableFactor, TableWithJoins, Value, Visit,
+    VisitMut, Visitor, VisitorMut,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+use super::ROW;
+
+/// A statement that was understood.
+#[derive(Debug)]
+pub struct Statement {
+    /// The tables and views it names; not those it defines itself (`with`).
+    pub names: BTreeSet<String>,
+    query: Box<Query>,
+}
+
+/// A table in one `from`.
+#[derive(Debug)]
+pub struct Part {
+    /// The table or view.
+    pub name: String,
+    /// The statement that gives the places of the rows that are taken from it.
+    pub rows: String,
+}
+
+/// A statement put right, and what it takes.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The statement.
+    pub sql: String,
+    /// What it takes from tables, part by part.
+    pub parts: Vec<Part>,
+}
+
+impl Statement {
+    /// Understands one `select`.
+    ///
+    /// # Errors
+    /// Why it is none, in words.
+    pub fn parse(sql: &str) -> Result<Self, String> {
+        let parsed = Parser::parse_sql(&GenericDialect {}, sql).map_err(|error| {
+            let words = error.to_string();
+            words.strip_prefix("sql parser error: ").unwrap_or(&words).to_owned()
+        })?;
+        let mut parsed = parsed.into_iter();
+        let query = match (parsed.next(), parsed.next()) {
+            (Some(ast::Statement::Query(query)), None) => query,
+            (None, _) => return Err("expected a select, found nothing".into()),
+            (_, None) => return Err("expected a select: nothing here can be changed".into()),
+            _ => return Err("expected one select, found several statements".into()),
+        };
+        let mut found = Found::default();
+        if let ControlFlow::Break(message) = query.visit(&mut found) {
+            return Err(message);
+        }
+        let names = found.parts("").into_iter().map(|part| part.name).collect();
+        Ok(Self { names, query })
+    }
+
+    /// The statement as the engine is to be asked it. `value` answers a select that stands
+    /// for one value.
+    ///
+    /// # Errors
+    /// What `value` says.
+    pub fn prepare(
+        &self,
+        value: impl FnMut(&str) -> Result<Value, String>,
+    ) -> Result<Prepared, String> {
+        let mut query = self.query.clone();
+        let with = query.with.as_ref().map_or_else(String::new, |with| format!("{with} "));
+        let mut put_right = PutRight { value, parts: Vec::new(), with };
+        if let ControlFlow::Break(message) = VisitMut::visit(&mut query, &mut put_right) {
+            return Err(message);
+        }
+        // Said again: what it defines may have held a select that stood for one value.
+        let with = query.with.as_ref().map_or_else(String::new, |with| format!("{with} "));
+        let mut parts = put_right.parts;
+        parts.extend(Found::of(&query).parts(&with));
+        Ok(Prepared { sql: query.to_string(), parts })
+    }
+}
+
+/// Whether rows come in the order of the one table they are from.
+fn keeps_order(body: &SetExpr) -> bool {
+    let SetExpr::Select(select) = body else { return false };
+    let one = matches!(select.from.as_slice(), [] | [_])
+        && select.from.iter().all(|only| only.joins.is_empty());
+    let grouped = match &select.group_by {
+        GroupByExpr::All(_) => true,
+        GroupByExpr::Expressions(by, _) => !by.is_empty(),
+    };
+    one && !grouped && select.distinct.is_none()
+}
+
+/// Functions whose last digits depend on the machine's library.
+const NOT_EXACT: [&str; 18] = [
+    "exp", "ln", "log", "log2", "log10", "log1p", "pow", "power", "cbrt", "sin", "cos", "tan",
+    "cot", "asin", "acos", "atan", "atan2", "random",
+];
+
+/// Every `select` of a statement, and the names it defines itself.
+#[derive(Default)]
+struct Found {
+    selects: Vec<Select>,
+    own: BTreeSet<String>,
+}
+
+impl Visitor for Found {
+    type Break = String;
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
+        let with = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.own.extend(with.map(|defined| defined.alias.name.value.clone()));
+        self.take(&query.body);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
+        match factor {
+            TableFactor::Table { args: None, .. }
+            | TableFactor::Derived { .. }
+            | TableFactor::NestedJoin { .. } => ControlFlow::Continue(()),
+            other => ControlFlow::Break(format!("expected a table, found {other}")),
+        }
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
+        let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
+        let name = function.name.to_string().to_lowercase();
+        if NOT_EXACT.contains(&name.as_str()) {
+            let why = "its last digits are not the same on every machine";
+            return ControlFlow::Break(format!("no function {name} here: {why}"));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Found {
+    fn of(query: &Query) -> Self {
+        let mut found = Self::default();
+        let _: ControlFlow<String> = query.visit(&mut found);
+        found
+    }
+
+    /// The selects of a body; those inside of queries of its own are visited there.
+    fn take(&mut self, body: &SetExpr) {
+        match body {
+            SetExpr::Select(select) => self.selects.push((**select).clone()),
+            SetExpr::SetOperation { left, right, .. } => {
+                self.take(left);
+                self.take(right);
+            }
+            _ => {}
+        }
+    }
+
+    /// What each select takes from tables that are not its statement's own; `with` defines
+    /// those.
+    fn parts(&self, with: &str) -> Vec<Part> {
+        let parts = self.selects.iter().flat_map(|select| parts_of(select, with));
+        parts.filter(|part| !self.own.contains(&part.name)).collect()
+    }
+}
+
+/// What a `select` takes from each table of its `from`.
+fn parts_of(select: &Select, with: &str) -> Vec<Part> {
+    let condition = select.selection.as_ref().map_or_else(String::new, |c| format!(" where {c}"));
+    let of_from = |from: &TableWithJoins| {
+        let factors = std::iter::once(&from.relation).chain(from.joins.iter().map(|j| &j.relation));
+        let names: Vec<(String, Option<String>)> = factors
+            .filter_map(|factor| match factor {
+                TableFactor::Table { name, alias, .. } => {
+                    let alias = alias.as_ref().map(|alias| alias.name.value.clone());
+                    Some((unquoted(&name.to_string()), alias))
+                }
+                _ => None,
+            })
+            .collect();
+        let alone = from.joins.is_empty() && select.from.len() == 1;
+        let part = |(name, alias): (String, Option<String>)| {
+            let row = match (alone, &alias) {
+                (true, None) => ROW.to_owned(),
+                (_, Some(alias)) => format!("{alias}.{ROW}"),
+                (false, None) => format!("{name}.{ROW}"),
+            };
+            Part { rows: format!("{with}select {row} from {from}{condition}"), name }
+        };
+        names.into_iter().map(part).collect::<Vec<_>>()
+    };
+    select.from.iter().flat_map(of_from).collect()
+}
+
+fn unquoted(name: &str) -> String {
+    name.trim_matches(['"', '`']).to_owned()
+}
+
+/// Where the engine means something else: a division of whole numbers is cut there, a select
+/// in place of a value and numbers such as 1e-4 are refused, and rows of groups and joins come
+/// in any order: they are sorted by their columns from left to right, where nothing is asked.
+struct PutRight<F> {
+    value: F,
+    parts: Vec<Part>,
+    with: String,
+}
+
+impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
+    type Break = String;
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
+        if query.order_by.is_none() && !keeps_order(&query.body) {
+            let options = OrderByOptions { asc: Some(true), nulls_first: Some(false) };
+            query.order_by = Some(OrderBy { kind: OrderByKind::All(options), interpolate: None });
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<String> {
+        match expr {
+            Expr::BinaryOp { left, op: BinaryOperator::Divide, .. } => {
+                let of = std::mem::replace(left, Box::new(Expr::Value(Value::Null.into())));
+                **left = Expr::Cast {
+                    kind: CastKind::Cast,
+                    expr: of,
+                    data_type: DataType::Double(ExactNumberInfo::None),
+                    format: None,
+                };
+            }
+            Expr::Subquery(query) => {
+                self.parts.extend(Found::of(query).parts(&self.with));
+                match (self.value)(&format!("{}{query}", self.with)) {
+                    Ok(value) => *expr = Expr::Value(value.into()),
+                    Err(message) => return ControlFlow::Break(message),
+                }
+            }
+            Expr::Value(value) => {
+                if let Value::Number(text, _) = &mut value.value {
+                    *text = with_point(text);
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A value in a statement, with all its digits.
+pub fn literal(x: f64) -> Value {
+    Value::Number(with_point(&format!("{x:?}")), false)
+}
+
+/// A number as the engine takes it: with a point where it has a power of ten.
+fn with_point(number: &str) -> String {
+    match number.split_once(['e', 'E']) {
+        Some((digits, power)) if !digits.contains('.') => format!("{digits}.0e{power}"),
+        _ => number.to_owned(),
+    }
+}
