@@ -1,16 +1,18 @@
 //! `trapcheck diagnose`: is my engine trapped, by the files that are there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Ask, Verdict, answers, time_shown};
+use crate::answer::{Answer, Ask, Thresholds, Verdict, answers, time_shown};
+use crate::configs::{self, built_in};
 use crate::form::{Losses, Observed};
 use crate::format::Format;
 use crate::nearest::unknown;
 use crate::observed::read_all;
+use crate::setup::ConfigError;
 
 use super::output;
 
@@ -44,6 +46,9 @@ pub struct Args {
     /// The client keeps a fixed number of sessions, so no backlog can grow
     #[arg(long)]
     closed: bool,
+    /// Thresholds, in place of configs/diagnose.yaml
+    #[arg(long, value_name = "FILE")]
+    rule: Option<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: output::Format,
@@ -64,13 +69,28 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         reuse_ceiling: args.reuse_ceiling,
         closed: args.closed.then_some(true),
     };
-    let answers = answers(&observed, &ask);
+    let answers = answers(&observed, &ask, &thresholds(args.rule.as_deref())?);
     match args.format {
         output::Format::Table => output::show(&as_text(&answers, &observed))?,
         output::Format::Json => output::print(&as_json(&answers, &observed)?)?,
         output::Format::Csv => bail!("--format csv: an answer is no table; expected table or json"),
     }
     Ok(exit_code(&answers))
+}
+
+/// The thresholds of a file; else the project's, or the built-in ones.
+///
+/// # Errors
+/// A file that cannot be used.
+pub fn thresholds(asked: Option<&Path>) -> Result<Thresholds, ConfigError> {
+    const NAME: &str = "diagnose.yaml";
+    let own = Path::new("configs").join(NAME);
+    let path = match asked {
+        Some(path) => path.into(),
+        None if own.exists() => own,
+        None => Path::new(built_in::FOLDER).join(NAME),
+    };
+    configs::read(&path, Thresholds::parse)
 }
 
 fn named(word: &str) -> anyhow::Result<Format> {

@@ -10,8 +10,8 @@ mod ladder;
 mod outlook;
 mod requests;
 mod series;
-mod timeline;
 mod thresholds;
+mod timeline;
 mod times;
 mod words;
 
@@ -74,6 +74,10 @@ pub enum Cause {
     PromptLength,
     /// One long request holds up the others.
     HeadOfLine,
+    /// One long prompt that is computed holds up the others.
+    ColdPrompt,
+    /// The scheduler lets what is found in the cache pass before what is not.
+    ColdFirst,
     /// The prefix cache is off.
     CachingOff,
     /// Not to be told.
@@ -89,6 +93,8 @@ impl Cause {
             Self::ClientPrefix => "client prefix",
             Self::PromptLength => "prompt length",
             Self::HeadOfLine => "head of line",
+            Self::ColdPrompt => "cold prompt",
+            Self::ColdFirst => "cold requests starve",
             Self::CachingOff => "caching off",
             Self::Unknown => "unknown",
         }

@@ -54,6 +54,8 @@ pub struct Rung {
     pub hit_fraction: Option<f64>,
     /// The largest share that could have been found.
     pub reuse_ceiling: Option<f64>,
+    /// Tokens per second, of whichever kind the source gives.
+    pub tokens_per_s: Option<f64>,
 }
 
 /// What was read of one source, or of several together.
@@ -96,7 +98,15 @@ impl Observed {
             self.clock.min(other.clock)
         };
         for (name, engine) in other.engines {
-            let name = match (same_engine, name.as_str()) {
+            // Two versions of a server are two engines, whoever says that they are one.
+            let differs = self.engines.get(&name).is_some_and(|there| there.is_another(&engine));
+            if same_engine && differs {
+                self.notes.add(
+                    "sources of one engine that name different versions or models: judged apart",
+                    0,
+                );
+            }
+            let name = match (same_engine && !differs, name.as_str()) {
                 (true, _) => name,
                 (false, "") => label.to_owned(),
                 (false, name) => format!("{label} {name}"),
@@ -152,11 +162,30 @@ impl Observed {
     }
 }
 
+/// Blocks and tokens, or batches and finished requests, are not one count.
+pub const OTHER_COUNTERS: &str =
+    "changes to other hit counters, which are not added to each other: the fewer are left out";
+
 impl Engine {
-    fn join(&mut self, other: Self, notes: &mut Losses) {
+    /// Whether it cannot be the same one: another version, or another model.
+    fn is_another(&self, other: &Self) -> bool {
         let differs = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
-        if differs(&self.version, &other.version) || differs(&self.model, &other.model) {
-            notes.add("sources of one engine name different versions or models", 0);
+        differs(&self.version, &other.version) || differs(&self.model, &other.model)
+    }
+
+    /// Its hits are from other counters from now on: those before cannot be added to them.
+    pub fn forget_hits(&mut self) {
+        for sample in self.series.samples_mut() {
+            sample.forget(Quantity::PromptTokens);
+            sample.forget(Quantity::CachedTokens);
+        }
+    }
+
+    fn join(&mut self, mut other: Self, notes: &mut Losses) {
+        let counts = |e: &Self| e.series.tells(Quantity::CachedTokens);
+        if counts(self) && counts(&other) && self.hits_from != other.hits_from {
+            notes.add(OTHER_COUNTERS, 0);
+            other.forget_hits();
         }
         self.software = self.software.or(other.software);
         self.version = self.version.take().or(other.version);

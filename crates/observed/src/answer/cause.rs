@@ -1,62 +1,70 @@
 //! Why reuse is missed, what speaks against a verdict, and what to do about it.
 
 use super::facts::Facts;
-use super::words::percent;
 use super::requests::Client;
+use super::series::Over;
 use super::timeline::Stretch;
+use super::words::percent;
 use super::{Cause, Verdict};
 use crate::digits::fixed;
-use crate::form::{Engine, Quantity};
+use crate::form::Quantity;
 use crate::format::Format;
 use crate::sessions::By;
 
 /// What the sessions hold against the pool.
 pub struct Occupancy {
-    pub footprints_tokens: f64,
-    pub sessions: f64,
-    pub pool_tokens: u64,
+    /// What they hold together over the pool.
     pub over_pool: f64,
-    /// Without times all sessions are counted at once.
-    pub all_at_once: bool,
+    /// How many of them fit.
+    pub fit: f64,
+    how: String,
 }
 
 impl Occupancy {
-    pub fn of(client: Option<&Client>, engine: Option<&Engine>, pool: Option<u64>) -> Option<Self> {
-        let pool_tokens = pool.filter(|p| *p > 0)?;
-        if let Some(client) = client.filter(|c| c.by != By::Nothing) {
-            let footprints_tokens = client.footprints_tokens?;
-            let over_pool = footprints_tokens / pool_tokens as f64;
-            let sessions = client.sessions_present?;
-            return Some(Self {
-                footprints_tokens,
-                sessions,
-                pool_tokens,
-                over_pool,
-                all_at_once: !client.has_times,
-            });
+    /// By the sessions' prompts and the pool; where the pool is not known, by what the usage
+    /// gauge says of each running request.
+    pub fn of(client: Option<&Client>, over: Option<&Over>, pool: Option<u64>) -> Option<Self> {
+        let client = client.filter(|c| c.by != By::Nothing)?;
+        let sessions = client.sessions_present.filter(|n| *n > 0.0)?;
+        let at_once = if client.has_times { "" } else { " (no times: all counted at once)" };
+        if let (Some(pool), Some(held)) = (pool.filter(|p| *p > 0), client.footprints_tokens) {
+            let over_pool = held / pool as f64;
+            let how = format!(
+                "{} sessions hold {} tokens together, {} times the pool of {pool}{at_once}",
+                fixed(sessions, 0),
+                fixed(held, 0),
+                fixed(over_pool, 2),
+            );
+            return Some(Self { over_pool, fit: (sessions / over_pool).floor(), how });
         }
-        // What runs and what is cached and idle: how full the pool is, not what would be needed.
-        let _ = engine?;
-        None
+        let each = over?.usage_per_running?;
+        let how = format!(
+            "{} sessions hold {} times the pool, if each holds {} of it as a running request does{at_once}",
+            fixed(sessions, 0),
+            fixed(sessions * each, 2),
+            percent(each)
+        );
+        Some(Self { over_pool: sessions * each, fit: (1.0 / each).floor(), how })
     }
 
     pub fn words(&self) -> String {
-        let at_once = if self.all_at_once { " (no times: all counted at once)" } else { "" };
-        format!(
-            "{} sessions hold {} tokens together, {} times the pool of {}{at_once}",
-            fixed(self.sessions, 0),
-            fixed(self.footprints_tokens, 0),
-            fixed(self.over_pool, 2),
-            self.pool_tokens
-        )
+        let fit = fixed(self.fit, 0);
+        format!("{}; about {fit} fit, those in tool calls counted", self.how)
     }
 }
 
-/// Why reuse is missed, by what the sessions hold.
+/// Why reuse is missed: by the pool that the misses themselves show, by what the sessions hold,
+/// by why requests wait.
 pub fn of(facts: &Facts<'_>) -> Cause {
+    let binding = facts.client.and_then(|c| c.binding_tokens);
+    if binding.zip(facts.pool).is_some_and(|((_, missed), pool)| 2 * missed < pool) {
+        return Cause::NotThisPool;
+    }
+    let deferred = facts.over.as_ref().and_then(|over| over.deferred);
     match &facts.occupancy {
         Some(occupancy) if occupancy.over_pool > 1.0 => Cause::Capacity,
         Some(_) => Cause::NotThisPool,
+        None if deferred.is_some_and(|share| share >= 0.5) => Cause::NotThisPool,
         None => Cause::Unknown,
     }
 }
@@ -74,19 +82,8 @@ pub fn contradictions(
         verdict,
         Verdict::Trap | Verdict::Pressure | Verdict::MissOnly | Verdict::Unmeasurable
     );
-    if let Some(usage) = timeline.bins.iter().filter_map(|b| b.usage).max_by(f64::total_cmp)
-        && missed
-        && usage < 0.9
-    {
-        let so = match &facts.occupancy {
-            Some(o) if o.over_pool > 1.0 => {
-                "it counts running requests only, so this is no contradiction"
-            }
-            _ => {
-                "it counts running requests only, so it tells neither a full pool nor an engine that lost its cache; send one long prompt twice to the idle engine: if the second misses, it is the engine"
-            }
-        };
-        said.push(format!("KV usage peaks at {}: {so}", percent(usage)));
+    if missed {
+        said.extend(of_usage(facts));
     }
     if let Some(over) = &facts.over {
         if over.preempted > 0.0 {
@@ -102,6 +99,7 @@ pub fn contradictions(
         if over.resets > 0 {
             said.push(format!("counters fell {} times: the engine was started again, and those intervals are unknown", over.resets));
         }
+        said.extend(unaccounted(facts, over));
         if over.rejected.is_some_and(|n| n > 0.0) {
             said.push(format!(
                 "{} requests were turned away: the queue is shorter than the load",
@@ -117,8 +115,11 @@ pub fn contradictions(
     if verdict == Verdict::Trap && grew != Some(true) {
         said.push("the backlog did not grow, and cannot in a closed population: not testable, not contradicted".into());
     }
-    if facts.engine.is_some_and(|e| e.series.largest(Quantity::Deferred).is_some_and(|n| n > 0.0)) {
-        said.push("some requests wait for another reason than room (deferred)".into());
+    if let Some(share) = facts.over.as_ref().and_then(|o| o.deferred).filter(|share| *share > 0.0) {
+        said.push(format!(
+            "up to {} of the waiting requests wait for another reason than room (deferred)",
+            percent(share)
+        ));
     }
     if let Some(client) = facts.client {
         said.extend(of_client(client, facts));
@@ -126,6 +127,44 @@ pub fn contradictions(
     let notes = facts.observed.notes.iter().map(|(what, count)| format!("{} {what}", count.count));
     said.extend(notes);
     said
+}
+
+/// Requests that a client sent and the engine neither finished nor holds.
+fn unaccounted(facts: &Facts<'_>, over: &Over) -> Option<String> {
+    let client = facts.client?;
+    let sent = (client.served + client.failed + client.cancelled) as f64;
+    let held = facts.timeline.bins.last().and_then(|bin| bin.outstanding).unwrap_or(0.0);
+    let lost = sent - over.finished? - held;
+    (lost >= 1.0 && lost > 0.01 * sent).then(|| {
+        format!(
+            "the client sent {} requests, the engine finished {} and holds {}: {} are in no counter, so a queue that shrinks is no recovery",
+            fixed(sent, 0),
+            fixed(sent - held - lost, 0),
+            fixed(held, 0),
+            fixed(lost, 0)
+        )
+    })
+}
+
+/// What a low usage gauge means: it counts running requests only.
+fn of_usage(facts: &Facts<'_>) -> Option<String> {
+    let usage = facts.timeline.bins.iter().filter_map(|b| b.usage).max_by(f64::total_cmp)?;
+    if usage >= 0.9 {
+        return None;
+    }
+    let filled = facts.over.as_ref().and_then(|over| over.filled);
+    let so = match (filled, &facts.occupancy) {
+        (_, Some(o)) if o.over_pool > 1.0 => {
+            "it counts running requests only, so this is no contradiction".into()
+        }
+        (Some(filled), _) => format!(
+            "it counts running requests only; with what is cached and idle {} of the pool was filled",
+            percent(filled)
+        ),
+        (None, Some(_)) => "and the sessions fit: room is not what they lack".into(),
+        (None, None) => "it counts running requests only, so it tells neither a full pool nor an engine that lost its cache".into(),
+    };
+    Some(format!("KV usage peaks at {}: {so}", percent(usage)))
 }
 
 fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
@@ -156,6 +195,13 @@ fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
             fixed(latency, 0)
         ));
     }
+    if let Some((prompt, first, later)) = client.first_token_hint.filter(|_| client.known == 0) {
+        said.push(format!(
+            "a hint, no more: the first token of prompts of {prompt} tokens came after {} s, later after {} s, as with reuse",
+            fixed(first, 2),
+            fixed(later, 2)
+        ));
+    }
     if client.by == By::GrowingPrompt {
         said.push(
             "no session ids: taken as one session, because each prompt grows out of the one before"
@@ -165,29 +211,31 @@ fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
     said
 }
 
+const TWICE: &str = "send one long prompt twice to the idle engine: if the second misses, restart it, and ask for a fix by its version";
+
 /// One line that says what to do.
 pub fn action(facts: &Facts<'_>, verdict: Verdict, cause: Cause) -> String {
-    let mean = facts.client.and_then(Client::mean_footprint).filter(|m| *m > 0.0);
-    let cap =
-        facts.occupancy.as_ref().zip(mean).map(|(o, mean)| (o.pool_tokens as f64 / mean).floor());
+    let bad = verdict.is_bad();
     match (verdict, cause) {
-        (Verdict::Trap | Verdict::Pressure, Cause::Capacity) => {
-            let cap = cap.map_or_else(|| "what the pool holds".into(), |n| fixed(n, 0));
-            format!(
-                "cap the sessions in the system at about {cap}, counting those in tool calls, and release them as others end; watch waiting time and sessions held beside the hits"
-            )
-        }
-        (Verdict::Trap | Verdict::Pressure, Cause::CachingOff) | (_, Cause::CachingOff) => "switch the prefix cache on".into(),
-        (_, Cause::NotThisPool) => "a session cap will not help: look for a smaller sub-pool (hybrid and sliding-window models have several) or an engine that lost its cache; send one long prompt twice to the idle engine, and restart it if the second misses".into(),
+        (_, Cause::CachingOff) => "switch the prefix cache on".into(),
+        (_, Cause::NotThisPool) => format!("a session cap will not help: {TWICE}; else look for a smaller sub-pool (hybrid and sliding-window models have several) and its retention setting"),
         (_, Cause::ClientPrefix) => "have the client keep the beginning of its prompt unchanged (dates, checksums and ids belong at its end); a session cap will not help".into(),
         (_, Cause::PromptLength) => "look at the engine's limits for reuse by prompt length; load has no part in it, so no cap helps".into(),
-        (Verdict::Trap | Verdict::Pressure, _) => "cap the sessions in the system, counting those in tool calls, below what the pool holds; --pool and the client's requests give the number".into(),
-        (Verdict::QueueOnly, Cause::HeadOfLine) => "look for the one long request that holds the engine; limit long prefills or its output".into(),
+        (_, Cause::ColdFirst) => "a session cap will not help: let cold requests age in the scheduler, or limit how long their prompts may be".into(),
+        (_, Cause::ColdPrompt) => "a session cap will not help: set a threshold for long prefills, so that they share each step".into(),
+        (Verdict::QueueOnly, Cause::HeadOfLine) => "look for the one long request that holds the engine, and limit its output; a session cap will not help".into(),
+        (_, Cause::Capacity) if bad => {
+            let cap = facts.occupancy.as_ref().map_or_else(|| "what the pool holds".into(), |o| fixed(o.fit, 0));
+            format!(
+                "cap the sessions in the system at about {cap}, counting those in tool calls and every stream of sub-agents, and release them as others end; watch waiting time and sessions held beside the hits"
+            )
+        }
+        _ if bad => format!("{TWICE}; if it hits, cap the sessions in the system, those in tool calls counted, below what the pool holds (--pool and the client's requests give the number)"),
         (Verdict::QueueOnly, _) => "reuse works, so a session cap will not help: less load, more engines, or a limit on long cold prompts".into(),
         (Verdict::Cold, _) => "there is nothing to reuse: only less load or more engines shorten the queue".into(),
-        (Verdict::MissOnly, _) => "nothing waits yet; find out what holds the pool before the load rises".into(),
+        (Verdict::MissOnly, _) => format!("nothing waits yet; {TWICE}; if it hits, find out what fills the pool before the load rises"),
         (Verdict::Good, _) => "nothing to do".into(),
-        (Verdict::Unmeasurable, _) => switch_on(facts),
+        _ => switch_on(facts),
     }
 }
 

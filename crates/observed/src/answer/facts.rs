@@ -21,8 +21,12 @@ pub struct Facts<'a> {
     /// The share of prompt tokens that could be found, and how that is known.
     pub ceiling: Option<(f64, &'static str)>,
     pub over: Option<Over>,
+    /// M, tokens, as given or as the engine says.
+    pub pool: Option<u64>,
     pub occupancy: Option<Occupancy>,
     pub closed: Option<bool>,
+    /// Whether each session was seen for turns enough that a backlog could show its growth.
+    pub long_enough: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -61,7 +65,7 @@ impl<'a> Facts<'a> {
             best.filter(|b| *b >= rule.reuse_shown).map(|b| (b, "the best stretch of this file"));
         let ceiling = ceiling.or(by_sessions).or(seen);
         let pool = ask.pool_tokens.or_else(|| engine.and_then(|e| e.pool_tokens));
-        let occupancy = Occupancy::of(client, engine, pool);
+        let occupancy = Occupancy::of(client, over.as_ref(), pool);
         let closed = ask.closed.or_else(|| client.and_then(|c| c.closed));
         Self {
             engine,
@@ -73,8 +77,12 @@ impl<'a> Facts<'a> {
             hits_from,
             ceiling,
             over,
+            pool,
             occupancy,
             closed,
+            long_enough: client.and_then(|c| c.turns_per_session).is_none_or(|turns| {
+                turns >= rule.turns_per_session || client.is_none_or(|c| c.sessions.len() < 2)
+            }),
         }
     }
 

@@ -7,6 +7,7 @@ use super::timeline::Stretch;
 use super::times::shown;
 use super::words::{in_words, percent};
 use super::{Answer, Ask, Bin, Cause, Thresholds, Verdict};
+use crate::digits::fixed;
 use crate::form::{Engine, Observed, Quantity};
 
 /// What was decided, before it is put into words.
@@ -222,6 +223,10 @@ fn all_missed(facts: &Facts<'_>, stretch: Stretch) -> Decided {
             Verdict::Trap,
             "almost all that could be reused is missed; the client keeps its number of sessions, so growth is not testable",
         ),
+        _ if cause == Cause::Capacity && !facts.long_enough => (
+            Verdict::Trap,
+            "almost all that could be reused is missed because the sessions exceed the pool; too few turns to test growth",
+        ),
         _ if queues => (
             Verdict::Pressure,
             "almost all that could be reused is missed; requests wait, and the backlog did not grow",
@@ -258,6 +263,29 @@ fn found(facts: &Facts<'_>) -> Decided {
     let still = timeline
         .mean(end, |bin| bin.waiting.or(bin.outstanding))
         .is_none_or(|n| n >= facts.rule.waiting);
+    if let Some(waits) = facts.client.and_then(|c| c.waits).filter(|w| w.share >= 0.5) {
+        let (cause, why) = if waits.behind_cold {
+            let tokens = waits.cold_tokens;
+            (
+                Cause::ColdPrompt,
+                format!(
+                    "reuse works, but requests wait {} s while one cold prompt of {tokens} tokens is computed",
+                    fixed(waits.slow_s, 0)
+                ),
+            )
+        } else {
+            (
+                Cause::ColdFirst,
+                format!(
+                    "reuse works, but the {} requests that find nothing wait {} s for their first token, {} of all such waiting",
+                    waits.slow,
+                    fixed(waits.slow_s, 0),
+                    percent(waits.share)
+                ),
+            )
+        };
+        return Decided { verdict: Verdict::QueueOnly, cause, stretch: all, grew, why };
+    }
     let (verdict, why) = if still && (many || grew == Some(true) && facts.closed != Some(true)) {
         (Verdict::QueueOnly, "requests pile up although reuse works")
     } else {

@@ -3,6 +3,7 @@
 
 use super::words::percent;
 use super::{Answer, Ask, Cause, Evidence, Thresholds, Timeline, Verdict};
+use crate::digits::fixed;
 use crate::form::Observed;
 
 /// Judges it.
@@ -14,7 +15,9 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
             Some((r.population, r.hit_fraction?, r.reuse_ceiling.or(ask.reuse_ceiling)))
         })
         .collect();
-    let best = rungs.iter().map(|r| r.1).max_by(f64::total_cmp)?;
+    let Some(best) = rungs.iter().map(|r| r.1).max_by(f64::total_cmp) else {
+        return by_throughput(observed, rule);
+    };
     let seen = (rungs.len() > 1 && best >= rule.reuse_shown).then_some(best);
     let ceiling = rungs.iter().find_map(|r| r.2).or(seen);
     let over = |hits: f64| ceiling.map(|c| hits / c);
@@ -105,6 +108,54 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
         headline: format!("{}: {why}", verdict.word().to_uppercase()),
         evidence,
         contradictions: vec!["totals of whole runs: warm-up and drain are in them".into()],
+        switch_on: (verdict == Verdict::Unmeasurable).then(|| action.clone()),
+        action,
+        timeline: Timeline::default(),
+    })
+}
+
+/// Where no rung tells its hits: a throughput that falls beyond a peak is the closed curve's
+/// falling branch, on which the work is misses.
+fn by_throughput(observed: &Observed, rule: &Thresholds) -> Option<Answer> {
+    let rungs: Vec<(u64, f64)> =
+        observed.rungs.iter().filter_map(|r| Some((r.population?, r.tokens_per_s?))).collect();
+    let peak = (0..rungs.len()).max_by(|a, b| rungs[*a].1.total_cmp(&rungs[*b].1))?;
+    let (at, best) = rungs[peak];
+    let fall = rungs.get(peak + 1).filter(|next| next.1 < rule.found_above * best).copied();
+    let say = |(population, rate): &(u64, f64)| Evidence {
+        quantity: "throughput",
+        value: *rate,
+        unit: "tokens/s",
+        from_s: 0.0,
+        to_s: 0.0,
+        words: format!("at {population} sessions: {} tokens/s", fixed(*rate, 1)),
+    };
+    let (verdict, why, action) = match fall {
+        Some((next, rate)) => (
+            Verdict::Pressure,
+            format!(
+                "throughput falls by {} from {at} to {next} sessions: the falling branch of a closed curve, where what is computed are misses",
+                percent(1.0 - rate / best)
+            ),
+            format!(
+                "stay at {at} sessions or below; a rung between {at} and {next} would narrow it, and the hits of each rung would prove it"
+            ),
+        ),
+        None => (
+            Verdict::Unmeasurable,
+            "no rung tells its hits, and throughput does not fall".into(),
+            "give each rung's cache counters (server_metrics.cache, or two scrapes)".into(),
+        ),
+    };
+    Some(Answer {
+        engine: "ladder".into(),
+        verdict,
+        cause: Cause::Unknown,
+        since_s: None,
+        until_s: None,
+        headline: format!("{}: {why}", verdict.word().to_uppercase()),
+        evidence: rungs.iter().map(say).collect(),
+        contradictions: vec!["no rung tells its hits: this rests on throughput alone".into()],
         switch_on: (verdict == Verdict::Unmeasurable).then(|| action.clone()),
         action,
         timeline: Timeline::default(),

@@ -1,6 +1,11 @@
 //! A client's requests: sessions and what they hold, what could be reused and what was, and
 //! requests in flight over time.
 
+mod reuse;
+mod waits;
+
+pub use waits::Waits;
+
 use super::timeline::{BINS, Bin, Timeline};
 use crate::form::{Clock, Ended, Observed, Request};
 use crate::measure::population::StepFunction;
@@ -33,6 +38,12 @@ pub struct Client {
     pub constant_cached: Option<u64>,
     /// Longest prompt that was found and shortest that was not, of a session alone.
     pub falls_off_at: Option<(u64, u64)>,
+    /// Tokens between which the pool that binds must lie, by what was found and what missed.
+    pub binding_tokens: Option<(u64, u64)>,
+    /// Who waits for the first token, where few do for long.
+    pub waits: Option<Waits>,
+    /// Prompt tokens, and two waits for a first token that hint at reuse, s.
+    pub first_token_hint: Option<(u64, f64, f64)>,
     pub median_latency_s: Option<f64>,
     pub turns_per_session: Option<f64>,
     /// From the first request's sending to the last one's end, s.
@@ -78,6 +89,9 @@ impl Client {
             closed: present.closed,
             constant_cached: constant_cached(observed, &sessions),
             falls_off_at: falls_off_at(observed, &sessions),
+            binding_tokens: reuse::binding_tokens(observed, &sessions, &reusable),
+            waits: waits::waits(observed),
+            first_token_hint: waits::first_token_hint(observed),
             median_latency_s: median(&latencies),
             turns_per_session: (!sessions.is_empty())
                 .then(|| turned as f64 / sessions.len() as f64),
@@ -92,11 +106,6 @@ impl Client {
     pub fn reuse_share(&self) -> Option<f64> {
         (self.by != By::Nothing && self.prompt_tokens > 0)
             .then(|| self.reusable_tokens as f64 / self.prompt_tokens as f64)
-    }
-
-    /// What one session holds on average, tokens.
-    pub fn mean_footprint(&self) -> Option<f64> {
-        Some(self.footprints_tokens? / self.sessions_present.filter(|n| *n > 0.0)?)
     }
 }
 

@@ -3,12 +3,21 @@
 use super::timeline::{BINS, Bin, Timeline};
 use crate::form::{Clock, Engine, Quantity, Sample};
 
-/// Counters that fell: the interval there is unknown.
+/// A series as a timeline, with what else it tells.
 pub struct Over {
     pub timeline: Timeline,
+    /// How often a counter fell; the intervals there are unknown.
     pub resets: u64,
     pub preempted: f64,
     pub rejected: Option<f64>,
+    /// Requests that the engine finished.
+    pub finished: Option<f64>,
+    /// The largest share of the pool that was filled, cached and idle KV included.
+    pub filled: Option<f64>,
+    /// The largest usage of the pool per running request.
+    pub usage_per_running: Option<f64>,
+    /// The largest share of the waiting requests that wait for another reason than room.
+    pub deferred: Option<f64>,
 }
 
 /// The timeline of a series of at least two samples.
@@ -70,8 +79,27 @@ pub fn timeline(engine: &Engine, clock: Clock) -> Option<Over> {
         means.fill(bin);
     }
     let timeline = Timeline { clock, bins }.loaded();
-    let rejected = sums[6];
-    Some(Over { timeline, resets, preempted, rejected })
+    let most = |of: &dyn Fn(&Sample) -> Option<f64>| {
+        samples.iter().filter_map(of).filter(|x| x.is_finite()).max_by(f64::total_cmp)
+    };
+    let ratio = |over: Option<f64>, under: Option<f64>| Some(over? / under.filter(|n| *n > 0.0)?);
+    let pool = engine.pool_tokens.map(|tokens| tokens as f64);
+    let filled = most(&|s| {
+        let held = s.get(Quantity::UsedTokens)? + s.get(Quantity::EvictableTokens)?;
+        ratio(Some(held), s.get(Quantity::PoolTokens).or(pool))
+    });
+    let per_running =
+        |s: &Sample| ratio(s.get(Quantity::Usage), s.get(Quantity::Running).filter(|n| *n >= 2.0));
+    Some(Over {
+        resets,
+        preempted,
+        rejected: sums[6],
+        finished: sums[5],
+        filled,
+        usage_per_running: most(&per_running),
+        deferred: most(&|s| ratio(s.get(Quantity::Deferred), s.get(Quantity::Waiting))),
+        timeline,
+    })
 }
 
 /// The samples from the first to the last that had load, with one more on each side.

@@ -54,7 +54,11 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
     let mut evidence = Vec::new();
     if let Some(hits) = timeline.hits(decided.stretch) {
         let of = if facts.of_reusable { "reusable tokens" } else { "prompt tokens" };
-        let words = format!("found {} of the {of} (from {})", percent(hits), facts.hits_from);
+        let over = match timeline.clock {
+            Clock::Order => String::new(),
+            _ => format!(" over {}", length(to_s - from_s)),
+        };
+        let words = format!("found {} of the {of}{over} (from {})", percent(hits), facts.hits_from);
         evidence.push(say("hit fraction", hits, "", words));
     }
     if let Some((ceiling, how)) = facts.ceiling {
@@ -114,6 +118,26 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
             "requests",
             format!("{} requests in the engine", fixed(n, 0)),
         ));
+    }
+    if let Some((found, missed)) = facts.client.and_then(|c| c.binding_tokens) {
+        let of = facts.pool.map_or(String::new(), |pool| {
+            format!(", {} of the pool's {pool}", percent(missed as f64 / pool as f64))
+        });
+        let words = format!(
+            "all or nothing: sessions are found while {found} tokens lie between their turns, and missed from {missed} on{of}"
+        );
+        evidence.push(say("binding pool", missed as f64, "tokens", words));
+    }
+    if let Some(waits) = facts.client.and_then(|c| c.waits) {
+        let words = format!(
+            "{} of {} requests wait {} s for their first token (median of all {} s), {} of all such waiting",
+            waits.slow,
+            waits.all,
+            fixed(waits.slow_s, 1),
+            fixed(waits.median_s, 2),
+            percent(waits.share)
+        );
+        evidence.push(say("slow first tokens", waits.slow as f64, "requests", words));
     }
     if let Some(client) =
         facts.client.filter(|c| c.by == By::Nothing && c.known == 0 && c.unknown > 0)

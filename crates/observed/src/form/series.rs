@@ -86,6 +86,11 @@ impl Sample {
         }
     }
 
+    /// Makes a value unknown again.
+    pub fn forget(&mut self, quantity: Quantity) {
+        self.values[quantity as usize] = f64::NAN;
+    }
+
     /// Adds to a value that is 0 until then.
     #[inline]
     pub fn increase(&mut self, quantity: Quantity, by: f64) {

@@ -96,6 +96,16 @@ fn column(header: &str) -> Option<Column> {
     ENDINGS.iter().find(|(ending, _)| ends(ending).is_some()).map(|(_, column)| *column)
 }
 
+/// A number, with separators of thousands or without.
+fn number_in(field: &str) -> Option<f64> {
+    let mut groups = field.split('.').next().unwrap_or("").split(',');
+    let first = groups.next().is_some_and(|g| (1..=3).contains(&g.trim_start_matches('-').len()));
+    if field.contains(',') && first && groups.all(|g| g.len() == 3) {
+        return fast_float2::parse(field.replace(',', "")).ok();
+    }
+    fast_float2::parse(field).ok()
+}
+
 /// Whether a source begins with a header of ours.
 pub fn is_table(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
@@ -191,7 +201,7 @@ impl Table {
         let (mut sample, mut engine, mut t) = (Sample::at(0.0), String::new(), None);
         let mut bad = false;
         for (column, field) in self.each(fields) {
-            let number = || fast_float2::parse::<f64, _>(field).ok();
+            let number = || number_in(field);
             match column {
                 Column::Time => t = moment(field),
                 Column::Engine => engine = field.to_owned(),
@@ -240,7 +250,7 @@ impl Table {
         };
         let (mut session, mut failed, mut bad) = (None, None, false);
         for (column, field) in self.each(fields) {
-            let number = fast_float2::parse::<f64, _>(field).ok().filter(|x| *x >= 0.0);
+            let number = number_in(field).filter(|x| *x >= 0.0);
             let count = number.filter(|x| x.is_finite()).map(|x| x as u64);
             bad |= number.is_none()
                 && !matches!(

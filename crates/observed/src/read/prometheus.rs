@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::clock::moment;
 use super::lines::LineReader;
-use crate::form::{Clock, Engine, Observed, Quantity, Sample};
+use crate::form::{Clock, Engine, OTHER_COUNTERS, Observed, Quantity, Sample};
 
 /// Whether a source begins as such a text does.
 pub fn is_scrape(head: &[u8]) -> bool {
@@ -260,7 +260,6 @@ fn sample(
 ) -> Sample {
     let mut sample = Sample::at(t_s);
     let of = |key: &str| values.get(key).copied();
-    let sum = |keys: &[&str]| keys.iter().map(|key| of(key)).sum::<Option<f64>>();
     let first = |keys: &[&str]| keys.iter().find_map(|key| of(key));
     let parts = |prefix: &str| {
         let parts: Vec<f64> =
@@ -287,9 +286,19 @@ fn sample(
     // SGLang splits what it found by where it lay.
     let found_by_place = ["cached_tokens/device", "cached_tokens/host"].into_iter().filter_map(of);
     let found_by_place: Vec<f64> = found_by_place.collect();
-    let pair = HITS
-        .iter()
-        .find_map(|(looked_up, found, words)| Some((sum(looked_up)?, sum(found)?, *words)));
+    // A counter with labels appears with its first event: until then it is 0.
+    let count = |keys: &[&str]| {
+        let is_part = |key: &str| {
+            let family = key.split_once('/').filter(|(family, _)| *family != "cached_tokens")?.0;
+            of(&format!("{family}/local_compute")).or(of(&format!("{family}/prefill_compute")))
+        };
+        keys.iter().map(|key| of(key).or_else(|| is_part(key).map(|_| 0.0))).sum::<Option<f64>>()
+    };
+    let pair = HITS.iter().find_map(|(looked_up, found, words)| {
+        let looked_up = count(looked_up)?;
+        let found = count(found)?;
+        Some((looked_up, found, *words))
+    });
     let pair = pair.or_else(|| {
         (!found_by_place.is_empty()).then_some(())?;
         Some((of("prompt_tokens")?, found_by_place.iter().sum(), HITS[3].2))
@@ -298,9 +307,19 @@ fn sample(
         if found > looked_up {
             notes.add("more tokens found than looked up: swapped or mixed counters, not used", 0);
         } else {
-            set(Quantity::PromptTokens, Some(looked_up));
-            set(Quantity::CachedTokens, Some(found));
-            engine.hits_from = Some(words);
+            let rank = |words: &str| HITS.iter().position(|(.., known)| *known == words);
+            let before = engine.hits_from.filter(|before| *before != words);
+            if before.is_some() {
+                notes.add(OTHER_COUNTERS, 0);
+            }
+            if before.is_some_and(|before| rank(words) < rank(before)) {
+                engine.forget_hits();
+            }
+            if before.is_none_or(|before| rank(words) < rank(before)) {
+                set(Quantity::PromptTokens, Some(looked_up));
+                set(Quantity::CachedTokens, Some(found));
+                engine.hits_from = Some(words);
+            }
         }
     } else if of("cache_hit_rate").is_some() || of("gpu_prefix_cache_hit_rate").is_some() {
         notes.add("hit-rate gauges not used: SGLang's is of one batch, vLLM's old one of no stated window", 0);

@@ -209,7 +209,8 @@ pub fn recognised(paths: &BTreeSet<String>) -> Option<Format> {
         (
             begins("server_metrics.cache.")
                 || has("theoretical_prefix_cache_hit")
-                || begins("theoretical_prefix_cache_hit."),
+                || begins("theoretical_prefix_cache_hit.")
+                || (has("concurrency") || has("conc")) && has("tput_per_gpu"),
             Format::AgentX,
         ),
         (all(&["[].start_time", "[].end_time"]) && begins("[].info."), Format::InferencePerf),

@@ -7,6 +7,10 @@ use super::json::{Event, Events, Scalar, is_lines};
 use super::{Format, Parse};
 use crate::form::{Engine, Observed, Quantity, Rung, Sample};
 
+/// Tokens per second in an aggregate, the whole engine's first.
+const THROUGHPUTS: [&str; 4] =
+    ["total_token_throughput", "output_throughput", "tput_per_gpu", "throughput_per_gpu"];
+
 /// Reads it.
 pub struct Totals {
     format: Format,
@@ -49,6 +53,7 @@ impl Totals {
                 population: of(&["summary.num_clients", "num_clients"]).map(|x| x as u64),
                 hit_fraction: of(&["summary.cache_hit_rate"]).and_then(fraction),
                 reuse_ceiling: None,
+                tokens_per_s: None,
             },
             Format::ServerMetrics => {
                 let total = |name: &str| {
@@ -66,7 +71,7 @@ impl Totals {
                 }
                 let hit_fraction =
                     hits.filter(|(all, _)| *all > 0.0).and_then(|(all, hits)| fraction(hits / all));
-                Rung { population: None, hit_fraction, reuse_ceiling: None }
+                Rung { population: None, hit_fraction, reuse_ceiling: None, tokens_per_s: None }
             }
             _ => {
                 let counters =
@@ -90,12 +95,13 @@ impl Totals {
                         .map(|x| x as u64),
                     hit_fraction: hits.and_then(fraction),
                     reuse_ceiling: ceiling.map(|x| x / 100.0).and_then(fraction),
+                    tokens_per_s: of(&THROUGHPUTS),
                 }
             }
         };
         self.results += 1;
         self.observed.reuse_ceiling = rung.reuse_ceiling.or(self.observed.reuse_ceiling);
-        if rung.hit_fraction.is_some() {
+        if rung.hit_fraction.is_some() || rung.tokens_per_s.is_some() {
             self.observed.rungs.push(rung);
         } else if rung.reuse_ceiling.is_none() {
             self.observed.dropped.add("results without a hit fraction", self.events.line());

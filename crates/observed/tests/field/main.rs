@@ -1,0 +1,11 @@
+//! What operators have and what must be said of it: cases as they are reported, every format,
+//! and files as they are broken in the field. All inputs are invented, in the shape of real ones.
+
+mod cases_closed;
+mod cases_engine;
+mod cases_requests;
+mod corpus;
+mod formats;
+mod made;
+mod malformed;
+mod properties;
