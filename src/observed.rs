@@ -1,10 +1,13 @@
 //! Files that engines and load generators left, read as streams; and the answer they give
 //! together.
 
+pub mod picture;
+
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::form::Observed;
+use crate::form::{Clock, Observed};
 use crate::format::Format;
 use crate::read::{ReadError, Reader, stamp_of_name};
 use crate::reading;
@@ -70,38 +73,85 @@ fn peeked(file: &mut BufReader<std::fs::File>) -> io::Result<Vec<u8>> {
     Ok(file.fill_buf()?.iter().take(4).copied().collect())
 }
 
-/// Reads several files as views of one service. Files of a folder that no format knows are
-/// left out; a file that was named has to be known.
+/// Files that are views of one service, with what they say together.
+pub struct Service {
+    /// The folder they lie in, below the one that was named; empty for files that were named.
+    pub label: String,
+    /// What they say.
+    pub observed: Observed,
+}
+
+/// Reads files. Those that are named are views of one service, and so are those of each
+/// folder. A file of a folder that no format knows is left out; one that was named has to be
+/// known.
 ///
 /// # Errors
-/// The first file that cannot be used.
-pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Observed, Unusable> {
-    let mut observed = Observed::default();
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            let entries = reading::walk(path).filter_map(Result::ok);
-            files.extend(
-                entries.filter(|e| e.file_type().is_file()).map(|e| (e.into_path(), false)),
-            );
-        } else {
-            files.push((path.clone(), true));
+/// The first file that cannot be used, and where nothing can be.
+pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service>, Unusable> {
+    let mut services = Vec::new();
+    let named: Vec<PathBuf> = paths.iter().filter(|path| !path.is_dir()).cloned().collect();
+    let mut read_files = Vec::new();
+    for path in named {
+        let one = read(&path, format)?;
+        read_files.push((path, one));
+    }
+    services.extend(together(String::new(), read_files, 0));
+    for folder in paths.iter().filter(|path| path.is_dir()) {
+        for (label, files) in by_folder(folder) {
+            let (mut known, mut unknown) = (Vec::new(), 0);
+            for path in files {
+                match read(&path, format) {
+                    Ok(one) if !one.is_empty() || one.engines.values().next().is_some() => {
+                        known.push((path, one));
+                    }
+                    _ => unknown += 1,
+                }
+            }
+            services.extend(together(label, known, unknown));
         }
     }
-    let mut read_files = Vec::new();
-    for (path, named) in files {
-        match read(&path, format) {
-            Ok(one) => read_files.push((path, one)),
-            Err(e) if named => return Err(e),
-            Err(_) => observed.notes.add("files of a folder that no format knows", 0),
-        }
+    if services.iter().all(|service| service.observed.is_empty()) {
+        let why: Vec<_> = services.iter().map(|s| why_nothing(&s.observed)).collect();
+        let message = format!("nothing in it could be used{}", why.concat());
+        let path = paths.first().cloned().unwrap_or_default();
+        return Err(Unusable { path, message });
+    }
+    services.retain(|service| !service.observed.is_empty());
+    Ok(services)
+}
+
+/// The files of each folder under one, by its path from there.
+fn by_folder(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut groups: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    let entries = reading::walk(folder).filter_map(Result::ok);
+    for entry in entries.filter(|e| e.file_type().is_file()) {
+        let path = entry.into_path();
+        let inside = path.parent().and_then(|dir| dir.strip_prefix(folder).ok());
+        let label = inside.map_or(String::new(), |dir| dir.to_string_lossy().into_owned());
+        groups.entry(label).or_default().push(path);
+    }
+    groups
+}
+
+/// Several sources as views of one service.
+fn together(
+    label: String,
+    read_files: Vec<(PathBuf, Observed)>,
+    unknown: usize,
+) -> Option<Service> {
+    if read_files.is_empty() {
+        return None;
+    }
+    let mut observed = Observed::default();
+    for _ in 0..unknown {
+        observed.notes.add("files of a folder that no format knows", 0);
     }
     // One after the other where scrapes tell no time.
     let scrapes = |o: &Observed| o.formats == [Format::Prometheus];
     let logs = read_files.iter().filter(|(_, o)| !o.engines.is_empty() && !scrapes(o)).count();
     let mut order = 0;
     for (path, mut one) in read_files {
-        if scrapes(&one) && one.clock == crate::form::Clock::Order {
+        if scrapes(&one) && one.clock == Clock::Order {
             order += one.number_from(order);
         }
         let label = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -109,12 +159,7 @@ pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Observed, U
         observed.add(one, &label, same);
     }
     observed.finish();
-    if observed.is_empty() {
-        let message = format!("nothing in it could be used{}", why_nothing(&observed));
-        let path = paths.first().cloned().unwrap_or_default();
-        return Err(Unusable { path, message });
-    }
-    Ok(observed)
+    Some(Service { label, observed })
 }
 
 fn why_nothing(observed: &Observed) -> String {

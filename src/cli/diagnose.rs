@@ -1,20 +1,24 @@
 //! `trapcheck diagnose`: is my engine trapped, by the files that are there.
 
+mod print;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
-use serde_json::{Value, json};
+use anyhow::{Context, bail};
 
-use crate::answer::{Answer, Ask, Thresholds, Verdict, answers, time_shown};
+use crate::answer::{Answer, Ask, Outlook, Thresholds, Verdict, answers, outlook};
 use crate::configs::{self, built_in};
-use crate::form::{Losses, Observed};
 use crate::format::Format;
+use crate::model::Theory;
 use crate::nearest::unknown;
+use crate::observed::picture::picture;
 use crate::observed::read_all;
 use crate::setup::ConfigError;
 
-use super::output;
+use super::model::Plot;
+use super::{output, project};
+pub use print::{Found, as_json, as_text};
 
 /// Say whether an engine is trapped, from logs, metrics or benchmark output
 ///
@@ -27,6 +31,8 @@ use super::output;
   trapcheck diagnose results/vllm-cpu/server_prefix_caching_on.log.gz
   trapcheck diagnose --pool 346584 before.prom after.prom
   trapcheck diagnose --format json profile_export.jsonl > answer.json
+  trapcheck diagnose --plot night.svg server.log
+  trapcheck diagnose --cell sglang-300k --sessions-per-s 0.118 server.log requests.jsonl
 
 Exit codes: 0 good, cold, or a queue or misses alone; 1 trapped or pressed; 2 it cannot be told, \
                          or bad input")]
@@ -37,6 +43,54 @@ pub struct Args {
     /// What the files are, where it is not told by their content
     #[arg(long, value_name = "FORMAT")]
     from: Option<String>,
+    #[command(flatten)]
+    about: About,
+    #[command(flatten)]
+    plot: Plot,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: output::Format,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A file that cannot be read or that no format knows.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let (ask, rule) = (args.about.ask()?, args.about.thresholds()?);
+    let format = args.from.as_deref().map(format_named).transpose()?;
+    let theory = args.about.theory()?;
+    let mut found = Vec::new();
+    for service in read_all(&args.files, format)? {
+        let answers = answers(&service.observed, &ask, &rule);
+        let each = |answer: Answer| {
+            let outlook = theory.as_ref().and_then(|theory| args.about.outlook(theory, &answer));
+            (answer, outlook)
+        };
+        let answers = answers.into_iter().map(each).collect();
+        found.push(Found { label: service.label, observed: service.observed, answers });
+    }
+    found.sort_by_key(|one| one.answers.first().map(|(answer, _)| answer.verdict));
+    args.plot.write(|| {
+        let drawn = |(answer, _): &&(Answer, _)| !answer.timeline.bins.is_empty();
+        let mut each = found.iter().filter_map(|one| Some((one, one.answers.iter().find(drawn)?)));
+        let Some((one, (answer, _))) = each.next() else {
+            bail!("--plot: nothing over time in these files");
+        };
+        let name = [one.label.as_str(), &answer.engine].into_iter().find(|name| !name.is_empty());
+        Ok(picture(answer, name.unwrap_or("engine"), &rule))
+    })?;
+    match args.format {
+        output::Format::Table => output::show(&as_text(&found))?,
+        output::Format::Json => output::print(&as_json(&found)?)?,
+        output::Format::Csv => bail!("--format csv: an answer is no table; expected table or json"),
+    }
+    Ok(exit_code(found.iter().flat_map(|one| &one.answers).map(|(answer, _)| answer.verdict)))
+}
+
+/// What is known beside the files.
+#[derive(Debug, clap::Args)]
+pub struct About {
     /// The KV pool, tokens, in place of the files'
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pool: Option<u64>,
@@ -49,51 +103,78 @@ pub struct Args {
     /// Thresholds, in place of configs/diagnose.yaml
     #[arg(long, value_name = "FILE")]
     rule: Option<PathBuf>,
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    format: output::Format,
+    /// The engine's calibrated cell: what model F says of a trap is added
+    #[arg(long, value_name = "NAME")]
+    cell: Option<String>,
+    /// Sessions that arrive per second, where the files do not tell (with --cell)
+    #[arg(long, value_name = "RATE", requires = "cell")]
+    sessions_per_s: Option<f64>,
+    /// Folder of cells and workloads
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
 }
 
-/// Runs the command.
+impl About {
+    /// What the answer takes from it.
+    ///
+    /// # Errors
+    /// A share that is none.
+    pub fn ask(&self) -> anyhow::Result<Ask> {
+        if self.reuse_ceiling.is_some_and(|c| !(c > 0.0 && c <= 1.0)) {
+            bail!("--reuse-ceiling: expected a share above 0 and up to 1");
+        }
+        if self.sessions_per_s.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
+            bail!("--sessions-per-s: expected a positive number");
+        }
+        Ok(Ask {
+            pool_tokens: self.pool,
+            reuse_ceiling: self.reuse_ceiling,
+            closed: self.closed.then_some(true),
+        })
+    }
+
+    /// The thresholds of the file that was named; else the project's, or the built-in ones.
+    ///
+    /// # Errors
+    /// A file that cannot be used.
+    pub fn thresholds(&self) -> Result<Thresholds, ConfigError> {
+        const NAME: &str = "diagnose.yaml";
+        let own = Path::new("configs").join(NAME);
+        let path = match &self.rule {
+            Some(path) => path.clone(),
+            None if own.exists() => own,
+            None => Path::new(built_in::FOLDER).join(NAME),
+        };
+        configs::read(&path, Thresholds::parse)
+    }
+
+    /// The theory of the cell that was named.
+    ///
+    /// # Errors
+    /// There is no such cell, or it has no answer.
+    pub fn theory(&self) -> anyhow::Result<Option<Theory>> {
+        let Some(name) = &self.cell else { return Ok(None) };
+        let configs = project::configs(&self.configs)?;
+        let known = configs.cells.keys().map(String::as_str);
+        let (cell, workload, _) =
+            configs.of_cell(name).with_context(|| unknown("cell", name, "configs/cells", known))?;
+        Ok(Some(Theory::of(cell, workload).with_context(|| format!("cell {name}"))?))
+    }
+
+    /// What model F adds to an answer that is trapped or pressed, if a rate and a backlog are
+    /// known.
+    pub fn outlook(&self, theory: &Theory, answer: &Answer) -> Option<Outlook> {
+        let seen = answer.capacity?;
+        let rate = self.sessions_per_s.or(seen.arriving_per_s)?;
+        outlook(theory, rate, seen.backlog?).ok()
+    }
+}
+
+/// The format of a word on the command line.
 ///
 /// # Errors
-/// A file that cannot be read or that no format knows.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.reuse_ceiling.is_some_and(|c| !(c > 0.0 && c <= 1.0)) {
-        bail!("--reuse-ceiling: expected a share above 0 and up to 1");
-    }
-    let format = args.from.as_deref().map(named).transpose()?;
-    let observed = read_all(&args.files, format)?;
-    let ask = Ask {
-        pool_tokens: args.pool,
-        reuse_ceiling: args.reuse_ceiling,
-        closed: args.closed.then_some(true),
-    };
-    let answers = answers(&observed, &ask, &thresholds(args.rule.as_deref())?);
-    match args.format {
-        output::Format::Table => output::show(&as_text(&answers, &observed))?,
-        output::Format::Json => output::print(&as_json(&answers, &observed)?)?,
-        output::Format::Csv => bail!("--format csv: an answer is no table; expected table or json"),
-    }
-    Ok(exit_code(&answers))
-}
-
-/// The thresholds of a file; else the project's, or the built-in ones.
-///
-/// # Errors
-/// A file that cannot be used.
-pub fn thresholds(asked: Option<&Path>) -> Result<Thresholds, ConfigError> {
-    const NAME: &str = "diagnose.yaml";
-    let own = Path::new("configs").join(NAME);
-    let path = match asked {
-        Some(path) => path.into(),
-        None if own.exists() => own,
-        None => Path::new(built_in::FOLDER).join(NAME),
-    };
-    configs::read(&path, Thresholds::parse)
-}
-
-fn named(word: &str) -> anyhow::Result<Format> {
+/// There is none of that name.
+pub fn format_named(word: &str) -> anyhow::Result<Format> {
     let known = Format::ALL.map(Format::word);
     match Format::ALL.into_iter().find(|format| format.word() == word) {
         Some(format) => Ok(format),
@@ -101,80 +182,14 @@ fn named(word: &str) -> anyhow::Result<Format> {
     }
 }
 
-/// 1 where one engine is trapped or pressed, else 2 where one cannot be told.
-fn exit_code(answers: &[Answer]) -> ExitCode {
-    let any = |is: fn(Verdict) -> bool| answers.iter().any(|answer| is(answer.verdict));
-    match answers {
-        [] => ExitCode::from(2),
-        _ if any(Verdict::is_bad) => ExitCode::from(1),
-        _ if any(|verdict| verdict == Verdict::Unmeasurable) => ExitCode::from(2),
-        _ => ExitCode::SUCCESS,
+/// 1 where one engine is trapped or pressed, else 2 where one cannot be told, or none is there.
+pub fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> ExitCode {
+    let verdicts: Vec<_> = verdicts.collect();
+    if verdicts.iter().any(|verdict| verdict.is_bad()) {
+        return ExitCode::from(1);
     }
-}
-
-/// Lines of evidence that are printed.
-const LINES: usize = 3;
-
-fn as_text(answers: &[Answer], observed: &Observed) -> String {
-    let mut lines = Vec::new();
-    for answer in answers {
-        let engine =
-            if answer.engine.is_empty() { String::new() } else { format!("{}: ", answer.engine) };
-        lines.push(format!("{engine}{}", answer.headline));
-        lines.extend(answer.evidence.iter().take(LINES).map(|e| format!("  {}", e.words)));
-        lines.push(format!("  do: {}", answer.action));
-        lines.extend(answer.contradictions.iter().map(|words| format!("  but: {words}")));
+    match verdicts.is_empty() || verdicts.contains(&Verdict::Unmeasurable) {
+        true => ExitCode::from(2),
+        false => ExitCode::SUCCESS,
     }
-    for (why, count) in observed.dropped.iter() {
-        let line = if count.first_line > 0 {
-            format!(" (first in line {})", count.first_line)
-        } else {
-            String::new()
-        };
-        lines.push(format!("left out: {} {why}{line}", count.count));
-    }
-    output::lines(lines)
-}
-
-fn as_json(answers: &[Answer], observed: &Observed) -> serde_json::Result<String> {
-    let clock = observed.clock;
-    let answer = |answer: &Answer| {
-        let evidence = answer.evidence.iter().map(|e| {
-            json!({
-                "quantity": e.quantity,
-                "value": e.value,
-                "unit": e.unit,
-                "from_s": e.from_s,
-                "to_s": e.to_s,
-                "words": e.words,
-            })
-        });
-        json!({
-            "engine": answer.engine,
-            "verdict": answer.verdict.word(),
-            "cause": answer.cause.word(),
-            "since_s": answer.since_s,
-            "since": answer.since_s.map(|t| time_shown(t, clock)),
-            "until_s": answer.until_s,
-            "headline": answer.headline,
-            "evidence": evidence.collect::<Vec<_>>(),
-            "contradictions": answer.contradictions,
-            "action": answer.action,
-            "switch_on": answer.switch_on,
-        })
-    };
-    let counted = |losses: &Losses| -> Value {
-        let each = losses.iter().map(|(what, count)| {
-            json!({"what": what, "count": count.count, "first_line": count.first_line})
-        });
-        each.collect()
-    };
-    let formats = observed.formats.iter().map(|format| format.word());
-    let parts = [
-        ("answers", answers.iter().map(answer).collect()),
-        ("formats", formats.collect::<Vec<_>>().into()),
-        ("left_out", counted(&observed.dropped)),
-        ("notes", counted(&observed.notes)),
-    ];
-    output::json("diagnose", parts)
 }

@@ -17,7 +17,7 @@ use crate::table::answers::rescue::Backlog;
 use crate::table::model_values::{self, Printed, compare, parse};
 use crate::table::theory::Prediction;
 use crate::table::{Table, answers, theory};
-use plot::Plot;
+pub use plot::Plot;
 use select::{Load, Which};
 
 /// Ask the theory: the trap, a cut, a stop, the curve, a burst, a rescue

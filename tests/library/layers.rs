@@ -22,7 +22,7 @@ const ORDER: [(&str, &[&str]); 7] = [
     ),
     ("crates/model", &["model"]),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
-    ("crates/observed", &["format", "form", "read", "sessions", "answer"]),
+    ("crates/observed", &["format", "form", "read", "sessions", "answer", "import"]),
     ("crates/simulator", &["plan", "client", "sim"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),

@@ -18,6 +18,7 @@ pub mod legend;
 pub mod mark;
 pub mod mirror;
 mod names;
+pub mod observed;
 pub mod origin;
 pub mod page;
 pub mod panel;

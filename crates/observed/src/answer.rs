@@ -3,6 +3,7 @@
 //!
 //! Its [`Thresholds`] are read from a file or built in.
 
+mod capacity;
 mod cause;
 mod facts;
 mod judge;
@@ -16,6 +17,7 @@ mod times;
 mod words;
 
 use crate::form::Observed;
+pub use capacity::Capacity;
 pub use outlook::{Outlook, outlook};
 pub use thresholds::Thresholds;
 pub use timeline::{Bin, Timeline};
@@ -123,6 +125,8 @@ pub struct Evidence {
 pub struct Answer {
     /// Which engine; empty where there is one only.
     pub engine: String,
+    /// Its software, version and model, where told.
+    pub identity: Identity,
     /// What is found.
     pub verdict: Verdict,
     /// Why.
@@ -135,6 +139,8 @@ pub struct Answer {
     pub headline: String,
     /// What proves it, the strongest first.
     pub evidence: Vec<Evidence>,
+    /// What it serves while everything is missed, where the file tells.
+    pub capacity: Option<Capacity>,
     /// What speaks against it, or means less than it seems.
     pub contradictions: Vec<String>,
     /// What to do.
@@ -143,6 +149,21 @@ pub struct Answer {
     pub switch_on: Option<String>,
     /// Everything over time.
     pub timeline: Timeline,
+}
+
+/// What an engine is, as far as a source tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// `vllm` or `sglang`.
+    pub software: Option<&'static str>,
+    /// Its version.
+    pub version: Option<String>,
+    /// The model it serves.
+    pub model: Option<String>,
+    /// M, tokens.
+    pub pool_tokens: Option<u64>,
+    /// Whether a simulator stands for it.
+    pub simulated: bool,
 }
 
 /// What the user knows beside the files.

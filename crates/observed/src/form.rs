@@ -41,6 +41,8 @@ pub struct Engine {
     pub prefix_caching: Option<bool>,
     /// From which numbers its hits are taken, in words.
     pub hits_from: Option<&'static str>,
+    /// What the times of its series mean.
+    pub clock: Clock,
     /// Its gauges and counters over time.
     pub series: Series,
 }
@@ -63,7 +65,7 @@ pub struct Rung {
 pub struct Observed {
     /// The formats it came in, each once, in order.
     pub formats: Vec<Format>,
-    /// What its times mean.
+    /// What the times of its requests mean; of one source, those of its engines too.
     pub clock: Clock,
     /// Engines by their names in the source; the empty name where it has one engine only.
     pub engines: BTreeMap<String, Engine>,
@@ -75,6 +77,10 @@ pub struct Observed {
     pub rungs: Vec<Rung>,
     /// The largest share of prompt tokens that the workload allows to be found, where told.
     pub reuse_ceiling: Option<f64>,
+    /// Whether a simulator made it.
+    pub simulated: bool,
+    /// Whether the client kept a fixed number of sessions, where the source says it.
+    pub closed: Option<bool>,
     /// What was left out, and why.
     pub dropped: Losses,
     /// What is odd, or means less than it seems.
@@ -92,12 +98,25 @@ impl Observed {
                 self.formats.push(format);
             }
         }
-        self.clock = if self.engines.is_empty() && self.requests.is_empty() {
-            other.clock
-        } else {
-            self.clock.min(other.clock)
+        if !other.requests.is_empty() {
+            let none = self.requests.is_empty();
+            self.clock = if none { other.clock } else { self.clock.min(other.clock) };
+        }
+        // A table of one engine's gauges need not name it.
+        let only = |engines: &BTreeMap<String, Engine>| {
+            (engines.len() == 1).then(|| engines.keys().next().cloned()).flatten()
         };
+        let (here, there) = (only(&self.engines), only(&other.engines));
+        let unnamed = there.as_deref() == Some("");
+        if same_engine
+            && here.as_deref() == Some("")
+            && let Some(name) = &there
+            && let Some(engine) = self.engines.remove("")
+        {
+            self.engines.insert(name.clone(), engine);
+        }
         for (name, engine) in other.engines {
+            let name = here.clone().filter(|_| same_engine && unnamed).unwrap_or(name);
             // Two versions of a server are two engines, whoever says that they are one.
             let differs = self.engines.get(&name).is_some_and(|there| there.is_another(&engine));
             if same_engine && differs {
@@ -129,6 +148,8 @@ impl Observed {
         self.rungs.extend(other.rungs);
         self.rungs.sort_by_key(|rung| rung.population);
         self.reuse_ceiling = self.reuse_ceiling.or(other.reuse_ceiling);
+        self.simulated |= other.simulated;
+        self.closed = self.closed.or(other.closed);
         self.dropped.add_all(other.dropped);
         self.notes.add_all(other.notes);
     }
@@ -138,6 +159,8 @@ impl Observed {
         request::in_order(&mut self.requests);
         for engine in self.engines.values_mut() {
             engine.series.finish();
+            let told = engine.series.last(Quantity::PoolTokens).filter(|tokens| *tokens >= 1.0);
+            engine.pool_tokens = engine.pool_tokens.or(told.map(|tokens| tokens as u64));
         }
         self.engines.retain(|_, engine| engine.says_anything());
     }
@@ -182,6 +205,7 @@ impl Engine {
     }
 
     fn join(&mut self, mut other: Self, notes: &mut Losses) {
+        self.keep_one_clock(&mut other, notes);
         let counts = |e: &Self| e.series.tells(Quantity::CachedTokens);
         if counts(self) && counts(&other) && self.hits_from != other.hits_from {
             notes.add(OTHER_COUNTERS, 0);
@@ -197,6 +221,25 @@ impl Engine {
             self.series.push(sample);
         }
         self.series.finish();
+    }
+
+    /// Samples of two clocks cannot be put in one order: those with counters of hits, or with
+    /// times at all, or the more are kept.
+    fn keep_one_clock(&mut self, other: &mut Self, notes: &mut Losses) {
+        let rank = |e: &Self| {
+            let samples = e.series.samples().len();
+            (samples > 0, e.clock != Clock::Order, e.series.tells(Quantity::CachedTokens), samples)
+        };
+        if self.clock == other.clock || !rank(self).0 || !rank(other).0 {
+            self.clock = if rank(self).0 { self.clock } else { other.clock };
+            return;
+        }
+        notes.add("series of another clock: of it only what does not change is used", 0);
+        if rank(self) < rank(other) {
+            std::mem::swap(&mut self.series, &mut other.series);
+            (self.clock, self.hits_from) = (other.clock, other.hits_from);
+        }
+        other.series = Series::default();
     }
 
     fn says_anything(&self) -> bool {

@@ -33,11 +33,13 @@ pub enum Format {
     ServerMetrics,
     /// `AgentX`' aggregate of a run, and AIPerf's `profile_export_aiperf.json`.
     AgentX,
+    /// `meta.json` of a run directory.
+    RunMeta,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::VllmLog,
         Self::SglangLog,
         Self::Prometheus,
@@ -53,6 +55,7 @@ impl Format {
         Self::SglangMultiTurn,
         Self::ServerMetrics,
         Self::AgentX,
+        Self::RunMeta,
     ];
 
     /// Its word on the command line.
@@ -73,6 +76,7 @@ impl Format {
             Self::SglangMultiTurn => "sglang-multi-turn",
             Self::ServerMetrics => "server-metrics",
             Self::AgentX => "agentx",
+            Self::RunMeta => "run-meta",
         }
     }
 
@@ -94,6 +98,7 @@ impl Format {
             Self::SglangMultiTurn => "SGLang bench_multiturn result",
             Self::ServerMetrics => "AIPerf server metrics",
             Self::AgentX => "AgentX aggregate",
+            Self::RunMeta => "meta.json of a run directory",
         }
     }
 }

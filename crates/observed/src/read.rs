@@ -10,6 +10,7 @@ mod json;
 mod lines;
 mod prometheus;
 mod records;
+mod run_meta;
 mod sglang_log;
 mod shape;
 mod totals;
@@ -110,6 +111,8 @@ impl Reader {
         let (format, parse) = self.parse.ok_or(ReadError::Empty)?;
         let mut observed = parse.finish();
         observed.formats = vec![format];
+        let clock = observed.clock;
+        observed.engines.values_mut().for_each(|engine| engine.clock = clock);
         if self.cut_off {
             observed.notes.add("packed stream cut off: what follows is missing", 0);
         }
@@ -138,6 +141,7 @@ fn parser(format: Format, head: &[u8], time_s: Option<f64>) -> Box<dyn Parse> {
         Format::SglangMultiTurn | Format::ServerMetrics | Format::AgentX => {
             Box::new(totals::Totals::new(format, head))
         }
+        Format::RunMeta => Box::new(run_meta::RunMeta::new(head)),
         _ => Box::new(records::Requests::new(shape::of(format), head)),
     }
 }

@@ -37,7 +37,7 @@ impl<'a> Facts<'a> {
         ask: &Ask,
         rule: &'a Thresholds,
     ) -> Self {
-        let over = engine.and_then(|e| series::timeline(e, observed.clock));
+        let over = engine.and_then(|e| series::timeline(e, e.clock));
         let counted = |t: &Timeline| t.bins.iter().any(|b| b.looked_up > 0.0);
         let series = over.as_ref().map(|over| &over.timeline).filter(|t| !t.bins.is_empty());
         let requests = client.map(|c| &c.timeline).filter(|t| counted(t));
@@ -66,7 +66,7 @@ impl<'a> Facts<'a> {
         let ceiling = ceiling.or(by_sessions).or(seen);
         let pool = ask.pool_tokens.or_else(|| engine.and_then(|e| e.pool_tokens));
         let occupancy = Occupancy::of(client, over.as_ref(), pool);
-        let closed = ask.closed.or_else(|| client.and_then(|c| c.closed));
+        let closed = ask.closed.or(observed.closed).or_else(|| client.and_then(|c| c.closed));
         Self {
             engine,
             client,

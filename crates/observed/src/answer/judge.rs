@@ -53,8 +53,9 @@ fn decide(facts: &Facts<'_>) -> Decided {
         ));
     }
     if facts.engine.is_some_and(|e| e.prefix_caching == Some(false)) {
-        let (verdict, grew) = (Verdict::MissOnly, facts.grew(timeline.rise(all)));
-        let verdict = if grew == Some(true) { Verdict::Pressure } else { verdict };
+        let grew = facts.grew(timeline.rise(all));
+        let queues = grew == Some(true) || facts.waits(all) == Some(true);
+        let verdict = if queues { Verdict::Pressure } else { Verdict::MissOnly };
         return Decided {
             verdict,
             cause: Cause::CachingOff,

@@ -2,7 +2,7 @@
 //! population. Rungs are coarse, so the fall is a bracket, never a point.
 
 use super::words::percent;
-use super::{Answer, Ask, Cause, Evidence, Thresholds, Timeline, Verdict};
+use super::{Answer, Ask, Cause, Evidence, Identity, Thresholds, Timeline, Verdict};
 use crate::digits::fixed;
 use crate::form::Observed;
 
@@ -101,6 +101,8 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
     };
     Some(Answer {
         engine: "ladder".into(),
+        identity: Identity { simulated: observed.simulated, ..Identity::default() },
+        capacity: None,
         verdict,
         cause: Cause::Unknown,
         since_s: None,
@@ -149,6 +151,8 @@ fn by_throughput(observed: &Observed, rule: &Thresholds) -> Option<Answer> {
     };
     Some(Answer {
         engine: "ladder".into(),
+        identity: Identity { simulated: observed.simulated, ..Identity::default() },
+        capacity: None,
         verdict,
         cause: Cause::Unknown,
         since_s: None,

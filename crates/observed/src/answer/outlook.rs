@@ -18,6 +18,9 @@ pub struct Outlook {
     pub caps: Option<(u64, Option<u64>)>,
     /// How long the middle one of these takes, s, with the backlog that is there.
     pub release_s: Option<f64>,
+    /// How long a session that arrives first waits at that gate, s: those before it pass at what
+    /// the cap serves.
+    pub gate_wait_s: Option<f64>,
     /// How long a load of 0.9 lambda_miss takes to drain that backlog, s, if each session in it
     /// has all its turns before it: an upper bound.
     pub drain_at_nine_tenths_s: f64,
@@ -33,16 +36,21 @@ pub fn outlook(theory: &Theory, sessions_per_s: f64, backlog: f64) -> Result<Out
     let curve = theory.curve().ok();
     let caps =
         curve.and_then(|curve| rescuing_caps(curve, sessions_per_s)).and_then(|caps| caps.whole());
-    let release_s = curve.zip(caps).and_then(|(curve, (least, most))| {
-        let middle = most.map_or(least as f64, |most| 0.5 * (least + most) as f64);
-        drain_s(curve, sessions_per_s, middle.floor(), backlog)
-    });
+    let middle = |(least, most): (u64, Option<u64>)| {
+        most.map_or(least as f64, |most| 0.5 * (least + most) as f64).floor()
+    };
+    let gate = curve.zip(caps.map(middle));
+    let release_s = gate.and_then(|(curve, cap)| drain_s(curve, sessions_per_s, cap, backlog));
+    let gate_wait_s = gate
+        .map(|(curve, cap)| (backlog - cap).max(0.0) / curve.mu_per_s(cap))
+        .filter(|wait| wait.is_finite());
     Ok(Outlook {
         all_miss_sessions_per_s: capacity,
         rho: theory.model_f.rho(sessions_per_s),
         growth_sessions_per_s: trap.map(|trap| trap.alpha_per_s),
         caps,
         release_s,
+        gate_wait_s,
         drain_at_nine_tenths_s: backlog / (0.1 * capacity),
     })
 }
@@ -73,7 +81,10 @@ impl Outlook {
                 let most = most.map_or("any above".into(), |n| n.to_string());
                 let after = release
                     .map_or(String::new(), |s| format!("; release after about {}", length(s)));
-                lines.push(format!("cap {least}-{most}{after}"));
+                let wait = self.gate_wait_s.map_or(String::new(), |s| {
+                    format!("; who arrives first waits about {} at the gate", length(s))
+                });
+                lines.push(format!("cap {least}-{most}{after}{wait}"));
             }
             (None, _) => lines.push("no cap is known to rescue at this load".into()),
         }

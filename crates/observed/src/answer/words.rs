@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::judge::Decided;
 use super::requests::Client;
 use super::times::{length, shown};
-use super::{Answer, Evidence, Verdict, cause};
+use super::{Answer, Evidence, Identity, Verdict, capacity, cause};
 use crate::digits::fixed;
 use crate::form::Clock;
 use crate::sessions::By;
@@ -28,12 +28,20 @@ pub fn in_words(name: &str, facts: &Facts<'_>, decided: Decided) -> Answer {
     let headline = format!("{}{when}: {}", decided.verdict.word().to_uppercase(), decided.why);
     Answer {
         engine: name.to_owned(),
+        identity: Identity {
+            software: facts.engine.and_then(|e| e.software),
+            version: facts.engine.and_then(|e| e.version.clone()),
+            model: facts.engine.and_then(|e| e.model.clone()),
+            pool_tokens: facts.pool,
+            simulated: facts.observed.simulated,
+        },
         verdict: decided.verdict,
         cause: decided.cause,
         since_s: judged.then_some(from),
         until_s: (judged && !lasts).then_some(to),
         headline,
         evidence: evidence(facts, &decided),
+        capacity: capacity::capacity(facts, decided.stretch).filter(|_| decided.verdict.is_bad()),
         contradictions: cause::contradictions(
             facts,
             decided.stretch,

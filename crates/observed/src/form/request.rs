@@ -43,6 +43,17 @@ pub enum Ended {
     Cancelled,
 }
 
+impl Ended {
+    /// Whether a status says that it was served; `None` where it was given up or in flight.
+    pub fn told(status: &str) -> Option<bool> {
+        match status.to_ascii_lowercase().as_str() {
+            "200" | "ok" | "success" | "successful" | "completed" | "stop" | "length" => Some(true),
+            "cancelled" | "canceled" | "incomplete" | "aborted" | "unfinished_at_horizon" => None,
+            _ => Some(false),
+        }
+    }
+}
+
 impl Request {
     /// Prompt and output together, what its session holds in the cache afterwards, tokens.
     pub fn footprint_tokens(&self) -> Option<u64> {

@@ -265,10 +265,10 @@ impl Table {
             match column {
                 Column::Session => session = Some(field.to_owned()),
                 Column::Turn => request.turn = count.and_then(|n| u32::try_from(n).ok()),
-                Column::Status => {
-                    failed = (!["200", "ok", "success", "completed", "OK"].contains(&field))
-                        .then(|| field.to_owned());
-                }
+                Column::Status => match Ended::told(field) {
+                    Some(served) => failed = (!served).then(|| field.to_owned()),
+                    None => request.ended = Ended::Cancelled,
+                },
                 Column::Latency => request.latency_s = number,
                 Column::Submit | Column::Time => request.t_submit_s = moment(field),
                 Column::End => request.t_end_s = moment(field),

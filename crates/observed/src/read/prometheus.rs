@@ -335,8 +335,5 @@ fn sample(
         }
         sample = plain;
     }
-    if engine.pool_tokens.is_none() {
-        engine.pool_tokens = sample.get(Quantity::PoolTokens).map(|x| x as u64);
-    }
     sample
 }

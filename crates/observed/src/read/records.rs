@@ -259,11 +259,14 @@ impl Builder {
         if let Some(words) = self.text(Field::Error) {
             return Ended::Failed(self.observed.names.error(&words));
         }
-        match self.text(Field::Status).as_deref() {
+        let status = self.text(Field::Status);
+        match status.as_deref().map_or(Some(true), Ended::told) {
             _ if cancelled => Ended::Cancelled,
-            None | Some("ok" | "OK" | "completed" | "success" | "200" | "stop") => Ended::Served,
-            Some("cancelled" | "incomplete" | "canceled") => Ended::Cancelled,
-            Some(words) => Ended::Failed(self.observed.names.error(words)),
+            Some(true) => Ended::Served,
+            None => Ended::Cancelled,
+            Some(false) => {
+                Ended::Failed(self.observed.names.error(status.as_deref().unwrap_or_default()))
+            }
         }
     }
 

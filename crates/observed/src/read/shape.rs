@@ -203,6 +203,7 @@ pub fn recognised(paths: &BTreeSet<String>) -> Option<Format> {
     let begins = |prefix: &str| paths.iter().any(|path| path.starts_with(prefix));
     let all = |wanted: &[&str]| wanted.iter().all(|path| has(path));
     let known = [
+        (all(&["run_id", "pool_tokens", "prefix_caching", "arm"]), Format::RunMeta),
         (begins("benchmarks[].") || has("metadata.guidellm_version"), Format::GuideLlm),
         (begins("metadata.request_start_ns") || all(&["metadata.benchmark_phase"]), Format::AiPerf),
         (begins("metrics.vllm:") || begins("metrics.sglang:"), Format::ServerMetrics),

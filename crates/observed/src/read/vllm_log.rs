@@ -204,7 +204,8 @@ fn engine_name(before: &str) -> String {
     let number = before.rsplit_once("Engine ").map(|(_, rest)| rest.trim_end_matches([':', ' ']));
     if let Some(number) = number.filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     {
-        return format!("engine {number}");
+        let plain = number.trim_start_matches('0');
+        return format!("engine {}", if plain.is_empty() { "0" } else { plain });
     }
     let rank =
         before.rsplit_once("EngineCore_").and_then(|(_, rest)| rest.split([' ', ')']).next());
