@@ -16,6 +16,7 @@ pub mod completions;
 pub mod derive;
 pub mod diagnose;
 pub mod figures;
+pub mod import;
 pub mod inspect;
 pub mod man;
 pub mod manifest;
@@ -35,6 +36,7 @@ pub mod signals;
 pub mod simulate;
 pub mod sources;
 pub mod verdict;
+pub mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,6 +54,7 @@ use clap::{Parser, Subcommand};
 #[command(version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
   trapcheck score results/vllm-cpu          is any of these runs trapped?
+  trapcheck diagnose server.log             is my engine trapped, by the files that are there?
   trapcheck inspect results/nova            what is there, and what is wrong with it?
   trapcheck model trap --cell sglang-300k --rate 1.65
                                             what would a trapped engine look like?
@@ -72,6 +75,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Diagnose(diagnose::Args),
+    Watch(watch::Args),
+    Import(import::Args),
     Inspect(inspect::Args),
     Score(score::Args),
     Verdict(verdict::Args),
@@ -104,6 +109,8 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
     }
     match &cli.command {
         Command::Diagnose(args) => diagnose::run(args),
+        Command::Watch(args) => watch::run(args),
+        Command::Import(args) => import::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),
         Command::Verdict(args) => verdict::run(args),

@@ -2,6 +2,7 @@
 //! together.
 
 pub mod picture;
+pub mod watch;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
@@ -77,6 +78,8 @@ fn peeked(file: &mut BufReader<std::fs::File>) -> io::Result<Vec<u8>> {
 pub struct Service {
     /// The folder they lie in, below the one that was named; empty for files that were named.
     pub label: String,
+    /// The names of the files.
+    pub files: Vec<String>,
     /// What they say.
     pub observed: Observed,
 }
@@ -150,6 +153,8 @@ fn together(
     let scrapes = |o: &Observed| o.formats == [Format::Prometheus];
     let logs = read_files.iter().filter(|(_, o)| !o.engines.is_empty() && !scrapes(o)).count();
     let mut order = 0;
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let files = read_files.iter().map(|(path, _)| name(path)).collect();
     for (path, mut one) in read_files {
         if scrapes(&one) && one.clock == Clock::Order {
             order += one.number_from(order);
@@ -159,7 +164,7 @@ fn together(
         observed.add(one, &label, same);
     }
     observed.finish();
-    Some(Service { label, observed })
+    Some(Service { label, files, observed })
 }
 
 fn why_nothing(observed: &Observed) -> String {

@@ -44,6 +44,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them, the worst first.
+    pub const ALL: [Self; 7] = [
+        Self::Trap,
+        Self::Pressure,
+        Self::MissOnly,
+        Self::QueueOnly,
+        Self::Cold,
+        Self::Good,
+        Self::Unmeasurable,
+    ];
+
     /// The word in outputs.
     pub const fn word(self) -> &'static str {
         match self {

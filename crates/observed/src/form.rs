@@ -7,7 +7,7 @@ mod series;
 use std::collections::BTreeMap;
 
 pub use losses::{Count, Losses};
-pub use request::{Ended, Names, Request};
+pub use request::{Ended, Names, Request, tokens};
 pub use series::{MOST_SAMPLES, Quantity, Sample, Series};
 
 use crate::format::Format;
@@ -41,6 +41,8 @@ pub struct Engine {
     pub prefix_caching: Option<bool>,
     /// From which numbers its hits are taken, in words.
     pub hits_from: Option<&'static str>,
+    /// The largest hit fraction that was seen of it before the series begins.
+    pub best_hits_before: Option<f64>,
     /// What the times of its series mean.
     pub clock: Clock,
     /// Its gauges and counters over time.
@@ -157,6 +159,14 @@ impl Observed {
     /// Sorts what is to be sorted, once everything was read.
     pub fn finish(&mut self) {
         request::in_order(&mut self.requests);
+        let same = |a: &Request, b: &Request| {
+            let key = |r: &Request| Some((r.session?, r.turn?, r.t_submit_s?.to_bits()));
+            key(a).is_some() && key(a) == key(b)
+        };
+        self.notes.forget(TWICE);
+        for pair in self.requests.windows(2).filter(|pair| same(&pair[0], &pair[1])) {
+            self.notes.add(TWICE, u64::from(pair[1].row));
+        }
         for engine in self.engines.values_mut() {
             engine.series.finish();
             let told = engine.series.last(Quantity::PoolTokens).filter(|tokens| *tokens >= 1.0);
@@ -185,6 +195,9 @@ impl Observed {
     }
 }
 
+/// Neither is the right one, so both stay.
+const TWICE: &str = "requests that are there already (session, turn and time): counted again";
+
 /// Blocks and tokens, or batches and finished requests, are not one count.
 pub const OTHER_COUNTERS: &str =
     "changes to other hit counters, which are not added to each other: the fewer are left out";
@@ -202,6 +215,28 @@ impl Engine {
             sample.forget(Quantity::PromptTokens);
             sample.forget(Quantity::CachedTokens);
         }
+    }
+
+    /// Leaves out the samples before a time, but keeps in mind how good hits were.
+    pub fn forget_before(&mut self, t_s: f64) {
+        let samples = self.series.samples();
+        let gone = samples.partition_point(|sample| sample.t_s < t_s);
+        // The last of them is where the counters of the first that stays begin.
+        let gone = gone.saturating_sub(1);
+        if gone == 0 {
+            return;
+        }
+        let counts =
+            |s: &Sample| Some((s.get(Quantity::PromptTokens)?, s.get(Quantity::CachedTokens)?));
+        if let (Some(then), Some(now)) = (counts(&samples[0]), counts(&samples[gone]))
+            && now.0 > then.0
+            && now.1 >= then.1
+        {
+            let hits = Some((now.1 - then.1) / (now.0 - then.0));
+            self.best_hits_before =
+                [self.best_hits_before, hits].into_iter().flatten().max_by(f64::total_cmp);
+        }
+        self.series.drop_first(gone);
     }
 
     fn join(&mut self, mut other: Self, notes: &mut Losses) {

@@ -55,7 +55,8 @@ impl<'a> Facts<'a> {
             (true, false) => "requests' cached tokens",
             _ => engine_says,
         };
-        let best = timeline.bins.iter().filter_map(Bin::hits).max_by(f64::total_cmp);
+        let before = engine.and_then(|e| e.best_hits_before);
+        let best = timeline.bins.iter().filter_map(Bin::hits).chain(before).max_by(f64::total_cmp);
         let ceiling = ask.reuse_ceiling.map(|c| (c, "as given"));
         let ceiling =
             if of_reusable { Some((1.0, "what the sessions had sent before")) } else { ceiling };

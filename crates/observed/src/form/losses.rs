@@ -21,6 +21,11 @@ impl Losses {
         self.add_many(why, Count { count: 1, first_line: line });
     }
 
+    /// Leaves out a reason.
+    pub fn forget(&mut self, why: &str) {
+        self.0.remove(why);
+    }
+
     fn add_many(&mut self, why: &'static str, more: Count) {
         let there = self.0.entry(why).or_insert(Count { count: 0, first_line: more.first_line });
         there.count += more.count;

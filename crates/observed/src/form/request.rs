@@ -43,6 +43,11 @@ pub enum Ended {
     Cancelled,
 }
 
+/// A number of tokens, of what a source writes there; `None` for what no prompt can have.
+pub fn tokens(x: f64) -> Option<u64> {
+    (0.0..4e12).contains(&x).then_some(x as u64)
+}
+
 impl Ended {
     /// Whether a status says that it was served; `None` where it was given up or in flight.
     pub fn told(status: &str) -> Option<bool> {
@@ -57,7 +62,7 @@ impl Ended {
 impl Request {
     /// Prompt and output together, what its session holds in the cache afterwards, tokens.
     pub fn footprint_tokens(&self) -> Option<u64> {
-        Some(self.prompt_tokens? + self.output_tokens.unwrap_or(0))
+        Some(self.prompt_tokens?.saturating_add(self.output_tokens.unwrap_or(0)))
     }
 }
 

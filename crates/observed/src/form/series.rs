@@ -182,6 +182,11 @@ impl Series {
         &mut self.samples
     }
 
+    /// Leaves out the first `n`.
+    pub fn drop_first(&mut self, n: usize) {
+        self.samples.drain(..n.min(self.samples.len()));
+    }
+
     /// The samples, taken out.
     pub fn into_samples(self) -> Vec<Sample> {
         self.samples

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Parse;
 use super::json::{Event, Events, Scalar, is_lines};
-use crate::form::{Clock, Ended, Observed, Request};
+use crate::form::{Clock, Ended, Observed, Request, tokens};
 
 /// Slots of a list that are kept.
 const MOST: usize = 2_000_000;
@@ -119,9 +119,9 @@ impl Lists {
                 t_first_s: start.zip(of("ttft")).filter(|_| served).map(|(s, t)| s + t),
                 t_end_s: start.zip(of("latency")).map(|(s, t)| s + t),
                 latency_s: of("latency"),
-                prompt_tokens: of("prompt").map(|x| x as u64),
+                prompt_tokens: of("prompt").and_then(tokens),
                 cached_tokens: None,
-                output_tokens: of("output").map(|x| x as u64),
+                output_tokens: of("output").and_then(tokens),
                 ended: failed.map_or(Ended::Served, Ended::Failed),
                 row: self.row,
             });

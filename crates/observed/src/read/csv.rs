@@ -3,7 +3,7 @@
 
 use super::clock::moment;
 use super::lines::LineReader;
-use crate::form::{Clock, Ended, Observed, Quantity, Request, Sample};
+use crate::form::{Clock, Ended, Observed, Quantity, Request, Sample, tokens};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -251,8 +251,8 @@ impl Table {
         let (mut session, mut failed, mut bad) = (None, None, false);
         for (column, field) in self.each(fields) {
             let number = number_in(field).filter(|x| *x >= 0.0);
-            let count = number.filter(|x| x.is_finite()).map(|x| x as u64);
-            bad |= number.is_none()
+            let count = number.and_then(tokens);
+            bad |= count.is_none()
                 && !matches!(
                     column,
                     Column::Session

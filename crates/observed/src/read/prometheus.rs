@@ -191,6 +191,9 @@ type Labels<'a> = Vec<(&'a str, &'a str)>;
 fn parts(text: &str) -> Option<(&str, Labels<'_>, &str)> {
     let end = text.find(['{', ' ', '\t'])?;
     let (name, rest) = text.split_at(end);
+    if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b':') {
+        return None;
+    }
     let Some(mut rest) = rest.strip_prefix('{') else { return Some((name, Vec::new(), rest)) };
     let mut labels = Vec::new();
     loop {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Parse;
 use super::json::{Event, Events, Scalar, is_lines};
 use super::shape::{Field, Shape};
-use crate::form::{Clock, Ended, Losses, Observed, Request};
+use crate::form::{Clock, Ended, Losses, Observed, Request, tokens};
 
 /// Requests that are kept.
 const MOST: usize = 2_000_000;
@@ -134,12 +134,11 @@ impl Builder {
     }
 
     fn count(&self, field: Field, losses: &mut Losses, line: u64) -> Option<u64> {
-        let x = self.number(field)?;
-        if (0.0..4e12).contains(&x) {
-            return Some(x as u64);
+        let count = tokens(self.number(field)?);
+        if count.is_none() {
+            losses.add("impossible numbers of tokens: taken as unknown", line);
         }
-        losses.add("impossible numbers of tokens: taken as unknown", line);
-        None
+        count
     }
 
     fn text(&self, field: Field) -> Option<String> {
@@ -165,6 +164,11 @@ impl Builder {
     }
 
     fn request(&mut self, line: u64, dropped: &mut Losses) -> Option<Request> {
+        let turn = self
+            .number(Field::Turn)
+            .or_else(|| self.number(Field::Messages).map(|n| ((n + 1.0) / 2.0).floor()));
+        let turn = turn.filter(|t| (0.0..1e6).contains(t)).map(|t| t as u32);
+        self.turns_from_0 |= turn == Some(0);
         if self.text(Field::Phase).is_some_and(|phase| phase == "warmup") {
             dropped.add("warm-up requests", line);
             return None;
@@ -173,9 +177,9 @@ impl Builder {
             let mut sum = None;
             for (cell, _) in builder.cells(field) {
                 if let Cell::Number(x) = cell
-                    && (0.0..4e12).contains(x)
+                    && let Some(tokens) = tokens(*x)
                 {
-                    sum = Some(sum.unwrap_or(0) + *x as u64);
+                    sum = Some(sum.unwrap_or(0) + tokens);
                 }
             }
             sum
@@ -196,11 +200,6 @@ impl Builder {
             dropped.add("records without prompt tokens", line);
             return None;
         }
-        let turn = self
-            .number(Field::Turn)
-            .or_else(|| self.number(Field::Messages).map(|n| ((n + 1.0) / 2.0).floor()));
-        let turn = turn.filter(|t| (0.0..1e6).contains(t)).map(|t| t as u32);
-        self.turns_from_0 |= turn == Some(0);
         let session = self.session();
         let mut request = Request {
             session: session.map(|id| self.observed.names.session(&id)),
