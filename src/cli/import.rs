@@ -80,8 +80,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for service in &services {
         let told = Told {
             run_id: run_id(service),
-            cell: args.cell.as_str().to_owned(),
-            arm: Arm::from(args.arm.as_str()),
+            cell: args.cell.to_string(),
+            arm: Arm::from(&*args.arm),
             pool_tokens: args.pool,
             prefix_caching: args.prefix_caching.map(|switch| switch == Switch::On),
             population: args.population,

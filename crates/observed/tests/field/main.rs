@@ -6,6 +6,7 @@ mod cases_engine;
 mod cases_requests;
 mod corpus;
 mod formats;
+mod imports;
 mod made;
 mod malformed;
 mod properties;
