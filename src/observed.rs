@@ -151,7 +151,8 @@ fn together(
     }
     // One after the other where scrapes tell no time.
     let scrapes = |o: &Observed| o.formats == [Format::Prometheus];
-    let logs = read_files.iter().filter(|(_, o)| !o.engines.is_empty() && !scrapes(o)).count();
+    let samples = |o: &Observed| o.engines.values().any(|e| !e.series.samples().is_empty());
+    let logs = read_files.iter().filter(|(_, o)| samples(o) && !scrapes(o)).count();
     let mut order = 0;
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let files = read_files.iter().map(|(path, _)| name(path)).collect();
@@ -160,7 +161,7 @@ fn together(
             order += one.number_from(order);
         }
         let label = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let same = scrapes(&one) || logs < 2;
+        let same = scrapes(&one) || !samples(&one) || logs < 2;
         observed.add(one, &label, same);
     }
     observed.finish();

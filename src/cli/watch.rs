@@ -26,8 +26,8 @@ use super::output;
   trapcheck watch http://127.0.0.1:8000/metrics --every 30 --serve
   trapcheck watch http://127.0.0.1:8000/metrics --every 60 --count 3     from cron
 
-Exit codes: after --count scrapes, 0 good, cold, or a queue or misses alone; 1 trapped or \
-                         pressed; 2 it cannot be told, the last scrape failed, or bad usage")]
+Exit codes: 0 good, cold, or a queue or misses alone, by the last of --count scrapes; \
+                         1 trapped or pressed; 2 it cannot be told, that scrape failed, or bad usage")]
 pub struct Args {
     /// Where the metrics are
     #[arg(value_name = "URL")]

@@ -122,10 +122,8 @@ impl Observed {
             // Two versions of a server are two engines, whoever says that they are one.
             let differs = self.engines.get(&name).is_some_and(|there| there.is_another(&engine));
             if same_engine && differs {
-                self.notes.add(
-                    "sources of one engine that name different versions or models: judged apart",
-                    0,
-                );
+                self.notes
+                    .add("sources of one engine that name different versions: judged apart", 0);
             }
             let name = match (same_engine && !differs, name.as_str()) {
                 (true, _) => name,
@@ -203,10 +201,10 @@ pub const OTHER_COUNTERS: &str =
     "changes to other hit counters, which are not added to each other: the fewer are left out";
 
 impl Engine {
-    /// Whether it cannot be the same one: another version, or another model.
+    /// Whether it cannot be the same one: another version. Names of models are no help, an alias
+    /// in one source is a path in another.
     fn is_another(&self, other: &Self) -> bool {
-        let differs = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
-        differs(&self.version, &other.version) || differs(&self.model, &other.model)
+        self.version.is_some() && other.version.is_some() && self.version != other.version
     }
 
     /// Its hits are from other counters from now on: those before cannot be added to them.

@@ -119,8 +119,8 @@ fn one(
     let start_s = start.filter(|_| clock != Clock::Order).ok_or(NoRun::NoTimes)?;
     let ends = requests.iter().filter_map(|r| r.t_end_s.or(r.t_submit_s));
     let end = ends.chain(samples.iter().map(|s| s.t_s)).max_by(f64::total_cmp);
-    // A run lasts some time, and one instant is no time.
-    let duration_s = (end.unwrap_or(start_s) - start_s).max(0.001);
+    // Times are written to 0.1 ms, and none may lie behind the end. One instant is no time.
+    let duration_s = (((end.unwrap_or(start_s) - start_s) * 1e4).ceil() / 1e4).max(0.001);
     let (sessions, turns) = if requests.is_empty() {
         (Vec::new(), Vec::new())
     } else {

@@ -156,8 +156,8 @@ fn by_client(facts: &Facts<'_>, stretch: Stretch, cached: u64) -> Decided {
 
 fn all_missed(facts: &Facts<'_>, stretch: Stretch) -> Decided {
     let timeline = &facts.timeline;
-    let rise = timeline.rise(stretch);
-    let grew = facts.grew(rise);
+    // What rises while a closed population enters is no growth.
+    let grew = facts.grew(timeline.rise(stretch)).filter(|_| facts.closed != Some(true));
     let waits = facts.waits(stretch);
     if let Some(cached) = facts.client.and_then(|c| c.constant_cached) {
         return by_client(facts, stretch, cached);

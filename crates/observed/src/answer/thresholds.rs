@@ -105,6 +105,15 @@ mod tests {
     }
 
     #[test]
+    fn the_committed_file_states_what_is_built_in() {
+        let text =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/diagnose.yaml"));
+        assert_eq!(parse(text).unwrap(), Thresholds::default());
+        let stated = text.lines().filter(|line| line.contains(": ") && !line.starts_with('#'));
+        assert_eq!(stated.count(), 9);
+    }
+
+    #[test]
     fn what_is_no_threshold_is_refused_by_its_name() {
         for (text, says) in [
             ("waiting: 0\n", "waiting: expected a positive number"),

@@ -12,6 +12,8 @@ enum Column {
     Engine,
     Gauge(Quantity),
     Session,
+    /// What tells sessions of one id apart.
+    Kind,
     Turn,
     Status,
     Latency,
@@ -76,6 +78,9 @@ fn column(header: &str) -> Option<Column> {
     }
     if ["engine", "instance", "backend", "pod", "replica"].contains(&name.as_str()) {
         return Some(Column::Engine);
+    }
+    if name == "kind" {
+        return Some(Column::Kind);
     }
     // A counter's total of an engine, against a request's own number.
     let total = name.strip_suffix("_total");
@@ -248,7 +253,7 @@ impl Table {
             ended: Ended::Served,
             row: self.row,
         };
-        let (mut session, mut failed, mut bad) = (None, None, false);
+        let (mut session, mut kind, mut failed, mut bad) = (None, None, None, false);
         for (column, field) in self.each(fields) {
             let number = number_in(field).filter(|x| *x >= 0.0);
             let count = number.and_then(tokens);
@@ -256,6 +261,7 @@ impl Table {
                 && !matches!(
                     column,
                     Column::Session
+                        | Column::Kind
                         | Column::Status
                         | Column::Engine
                         | Column::Time
@@ -264,6 +270,7 @@ impl Table {
                 );
             match column {
                 Column::Session => session = Some(field.to_owned()),
+                Column::Kind => kind = Some(field.to_owned()),
                 Column::Turn => request.turn = count.and_then(|n| u32::try_from(n).ok()),
                 Column::Status => match Ended::told(field) {
                     Some(served) => failed = (!served).then(|| field.to_owned()),
@@ -286,6 +293,10 @@ impl Table {
             request.cached_tokens = None;
         }
         self.turns_from_0 |= request.turn == Some(0);
+        let session = session.map(|id: String| match kind {
+            Some(kind) => format!("{kind} {id}"),
+            None => id,
+        });
         request.session = session.map(|id| self.observed.names.session(&id));
         if let Some(words) = failed {
             request.ended = Ended::Failed(self.observed.names.error(&words));

@@ -1,7 +1,10 @@
 //! Lines out of a stream: `\n` ends one, a `\r` before it goes; in a log a `\r` alone ends one
 //! too (progress bars), and what colours a terminal is left out.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
+use memchr::memmem::Finder;
 
 use super::Parse;
 use crate::form::{Losses, Observed};
@@ -104,6 +107,24 @@ fn without_colours(line: &[u8]) -> Vec<u8> {
     }
     plain.extend_from_slice(rest);
     plain
+}
+
+/// Texts that mark a line, with what each means; searched for in one order.
+pub struct Marks<T: 'static>(Vec<(Finder<'static>, &'static T)>);
+
+impl<T> Marks<T> {
+    /// Made once: a search costs little then.
+    pub fn new(marks: &'static [(&'static str, T)]) -> Self {
+        Self(marks.iter().map(|(text, mark)| (Finder::new(*text), mark)).collect())
+    }
+
+    /// The first one that a line has, with up to 80 bytes of what follows it.
+    pub fn of<'a>(&self, line: &'a [u8]) -> Option<(&'static T, Cow<'a, str>)> {
+        self.0.iter().find_map(|(finder, mark)| {
+            let rest = &line[finder.find(line)? + finder.needle().len()..];
+            Some((*mark, String::from_utf8_lossy(&rest[..rest.len().min(80)])))
+        })
+    }
 }
 
 /// A number with an optional unit behind it: `97.3%`, `12 reqs`, `178,880 tokens`, `nan`.

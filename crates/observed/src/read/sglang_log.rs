@@ -4,19 +4,41 @@
 use memchr::memmem;
 
 use super::clock::stamp;
-use super::lines::{LineReader, number, pair};
+use super::lines::{LineReader, Marks, number, pair};
 use crate::form::{Observed, Quantity, Sample};
 
 const HITS_FROM: &str = "cached and new tokens of each prefill batch in the log";
 
+/// What a line says that is no batch.
+enum Says {
+    Retracted,
+    Pool,
+    CacheOff,
+    Flushed,
+}
+
+const MARKS: &[(&str, Says)] = &[
+    ("#retracted_reqs: ", Says::Retracted),
+    ("max_total_num_tokens=", Says::Pool),
+    ("disable_radix_cache=", Says::CacheOff),
+    ("Cache flushed", Says::Flushed),
+];
+
 /// Reads it.
-#[derive(Default)]
 pub struct SglangLog {
+    marks: Marks<Says>,
     observed: Observed,
     pool: Option<u64>,
     version: Option<String>,
     caching: Option<bool>,
     last: String,
+}
+
+impl Default for SglangLog {
+    fn default() -> Self {
+        let (observed, pool, version, last) = Default::default();
+        Self { marks: Marks::new(MARKS), observed, pool, version, caching: None, last }
+    }
 }
 
 /// Where the batches of a line begin.
@@ -115,31 +137,26 @@ impl SglangLog {
     }
 
     fn other(&mut self, line: u64, bytes: &[u8]) {
-        let after = |what: &str| {
-            memmem::find(bytes, what.as_bytes()).map(|at| {
-                let rest = &bytes[at + what.len()..];
-                String::from_utf8_lossy(&rest[..rest.len().min(60)]).into_owned()
-            })
-        };
-        if let Some(text) = after("#retracted_reqs: ") {
-            let engine = self.observed.engines.get_mut(&self.last);
-            if let (Some(n), Some(engine)) = (number(text.split(',').next().unwrap_or("")), engine)
-            {
-                let before = engine.series.last(Quantity::Preemptions).unwrap_or(0.0);
-                if let Some(sample) = engine.series.last_mut() {
-                    sample.set(Quantity::Preemptions, before + n);
+        let Some((says, text)) = self.marks.of(bytes) else { return };
+        let first = number(text.split(',').next().unwrap_or(""));
+        match says {
+            Says::Retracted => {
+                let engine = self.observed.engines.get_mut(&self.last);
+                if let (Some(n), Some(engine)) = (first, engine) {
+                    let before = engine.series.last(Quantity::Preemptions).unwrap_or(0.0);
+                    if let Some(sample) = engine.series.last_mut() {
+                        sample.set(Quantity::Preemptions, before + n);
+                    }
                 }
             }
-        } else if let Some(text) = after("max_total_num_tokens=") {
-            if self.observed.engines.values().any(|e| !e.series.samples().is_empty()) {
-                self.observed.notes.add("starts of the engine within the log", line);
+            Says::Pool => {
+                if self.observed.engines.values().any(|e| !e.series.samples().is_empty()) {
+                    self.observed.notes.add("starts of the engine within the log", line);
+                }
+                self.pool = first.map(|x| x as u64).or(self.pool);
             }
-            self.pool =
-                number(text.split(',').next().unwrap_or("")).map(|x| x as u64).or(self.pool);
-        } else if let Some(text) = after("disable_radix_cache=") {
-            self.caching = Some(!text.starts_with("True"));
-        } else if memmem::find(bytes, b"Cache flushed").is_some() {
-            self.observed.notes.add("resets of the prefix cache", line);
+            Says::CacheOff => self.caching = Some(!text.starts_with("True")),
+            Says::Flushed => self.observed.notes.add("resets of the prefix cache", line),
         }
     }
 }

@@ -4,7 +4,7 @@
 use memchr::memmem;
 
 use super::clock::{Stamp, stamp};
-use super::lines::{LineReader, number, pair};
+use super::lines::{LineReader, Marks, number, pair};
 use crate::form::{Clock, Engine, Observed, Quantity, Sample};
 
 const RECORD: &[u8] = b"Avg prompt throughput:";
@@ -12,9 +12,34 @@ const RECORD: &[u8] = b"Avg prompt throughput:";
 /// What the printed rate covers.
 const HITS_FROM: &str = "the engine's logged hit rate (its last 1,000 requests or so)";
 
+/// What a line says that is no record.
+#[derive(Clone, Copy)]
+enum Says {
+    Pool,
+    Blocks,
+    OldRate,
+    Preempted,
+    Reset,
+    Start,
+    Version,
+    Settings,
+}
+
+const MARKS: &[(&str, Says)] = &[
+    ("KV cache size: ", Says::Pool),
+    ("GPU blocks: ", Says::Blocks),
+    // V0 prints it on a line of its own, after the gauges.
+    ("Prefix cache hit rate: GPU: ", Says::OldRate),
+    ("total_num_cumulative_preemption=", Says::Preempted),
+    ("reset prefix cache", Says::Reset),
+    ("LLM engine (v", Says::Start),
+    ("  version ", Says::Version),
+    ("non-default args", Says::Settings),
+];
+
 /// Reads it.
-#[derive(Default)]
 pub struct VllmLog {
+    marks: Marks<Says>,
     observed: Observed,
     /// The engine of the last record.
     last: String,
@@ -27,6 +52,26 @@ pub struct VllmLog {
     version: Option<String>,
     caching: Option<bool>,
     aggregated: bool,
+}
+
+impl Default for VllmLog {
+    fn default() -> Self {
+        let (observed, last, last_s, years_s) = Default::default();
+        let (block_tokens, blocks, pool, version) = Default::default();
+        Self {
+            marks: Marks::new(MARKS),
+            observed,
+            last,
+            last_s,
+            years_s,
+            block_tokens,
+            blocks,
+            pool,
+            version,
+            caching: None,
+            aggregated: false,
+        }
+    }
 }
 
 impl LineReader for VllmLog {
@@ -120,49 +165,31 @@ impl VllmLog {
 
     /// Lines that are no records: the pool, the version, preemptions of V0.
     fn other(&mut self, line: u64, bytes: &[u8]) {
-        let has = |what: &str| memmem::find(bytes, what.as_bytes());
-        let after = |what: &str| {
-            has(what).map(|at| {
-                let rest = &bytes[at + what.len()..];
-                String::from_utf8_lossy(&rest[..rest.len().min(80)]).into_owned()
-            })
+        let Some((says, text)) = self.marks.of(bytes) else { return };
+        let mut gauge = |quantity, x: Option<f64>| {
+            let engine = self.observed.engines.get_mut(&self.last);
+            if let (Some(x), Some(sample)) = (x, engine.and_then(|e| e.series.last_mut())) {
+                sample.set(quantity, x);
+            }
         };
-        if let Some(text) = after("KV cache size: ") {
-            self.pool = number(&text).map(|x| x as u64).or(self.pool);
-        } else if let Some(text) = after("blocks: ") {
-            if has("# CPU blocks").is_none_or(|cpu| has("blocks: ").is_some_and(|at| at < cpu)) {
-                self.blocks = number(&text).map(|x| x as u64).or(self.blocks);
+        match says {
+            Says::Pool => self.pool = number(&text).map(|x| x as u64).or(self.pool),
+            Says::Blocks => self.blocks = number(&text).map(|x| x as u64).or(self.blocks),
+            Says::OldRate => gauge(Quantity::LoggedHits, number(&text).map(|x| x / 100.0)),
+            Says::Preempted => gauge(Quantity::Preemptions, number(&text)),
+            Says::Reset => self.observed.notes.add("resets of the prefix cache", line),
+            Says::Start | Says::Version => {
+                let started =
+                    self.observed.engines.values().any(|e| !e.series.samples().is_empty());
+                if matches!(says, Says::Start) && started {
+                    self.observed.notes.add("starts of the engine within the log", line);
+                }
+                let end = text.find(|c: char| c != '.' && !c.is_alphanumeric());
+                let version = text[..end.unwrap_or(text.len())].to_owned();
+                self.version = Some(version).filter(|v| !v.is_empty()).or(self.version.take());
+                self.settings(bytes);
             }
-        } else if let Some(text) = after("Prefix cache hit rate: GPU: ") {
-            // V0 prints it on a line of its own, after the gauges.
-            let engine = self.observed.engines.get_mut(&self.last);
-            if let (Some(x), Some(sample)) =
-                (number(&text), engine.and_then(|e| e.series.last_mut()))
-            {
-                sample.set(Quantity::LoggedHits, x / 100.0);
-            }
-        } else if let Some(text) = after("total_num_cumulative_preemption=") {
-            let engine = self.observed.engines.get_mut(&self.last);
-            if let (Some(x), Some(sample)) =
-                (number(&text), engine.and_then(|e| e.series.last_mut()))
-            {
-                sample.set(Quantity::Preemptions, x);
-            }
-        } else if has("reset prefix cache").is_some() {
-            self.observed.notes.add("resets of the prefix cache", line);
-        } else if has("LLM engine (v").is_some() || has("  version ").is_some() {
-            let text = after("LLM engine (v").or_else(|| after("  version ")).unwrap_or_default();
-            let end = text.find(|c: char| c != '.' && !c.is_alphanumeric());
-            let version = text[..end.unwrap_or(text.len())].to_owned();
-            if has("LLM engine (v").is_some()
-                && self.observed.engines.values().any(|e| !e.series.samples().is_empty())
-            {
-                self.observed.notes.add("starts of the engine within the log", line);
-            }
-            self.version = Some(version).filter(|v| !v.is_empty()).or(self.version.take());
-            self.settings(bytes);
-        } else if has("non-default args").is_some() {
-            self.settings(bytes);
+            Says::Settings => self.settings(bytes),
         }
     }
 

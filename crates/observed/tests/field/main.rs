@@ -3,6 +3,7 @@
 
 mod cases_closed;
 mod cases_engine;
+mod cases_lies;
 mod cases_requests;
 mod corpus;
 mod formats;
