@@ -327,10 +327,10 @@ pub fn paths(head: &[u8]) -> Option<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     let mut broken = 0;
     events.push(head, &mut |event| match event {
-        Event::Open(path) | Event::Scalar(path, _) if paths.len() < 4000 => {
-            if !paths.contains(path) {
-                paths.insert(path.to_owned());
-            }
+        Event::Open(path) | Event::Scalar(path, _)
+            if paths.len() < 4000 && !paths.contains(path) =>
+        {
+            paths.insert(path.to_owned());
         }
         Event::Broken(..) => broken += 1,
         _ => {}

@@ -130,9 +130,20 @@ impl<T> Marks<T> {
 /// A number with an optional unit behind it: `97.3%`, `12 reqs`, `178,880 tokens`, `nan`.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || ",.+-eEnainfNAI".contains(c)));
-    let digits = &text[..end.unwrap_or(text.len())];
-    let digits = digits.trim_end_matches([',', '.', 'e', 'E', 'n', 'a', 'i', 'f']);
+    let bytes = text.as_bytes();
+    let whole = bytes.iter().take(15).take_while(|b| b.is_ascii_digit()).count();
+    if whole == bytes.len() && whole > 0 {
+        return Some(bytes.iter().fold(0_u64, |x, digit| 10 * x + u64::from(digit - b'0')) as f64);
+    }
+    let of_number = |b: &u8| {
+        b.is_ascii_digit()
+            || matches!(b, b',' | b'.' | b'+' | b'-' | b'e' | b'E')
+            || matches!(b, b'n' | b'a' | b'i' | b'f' | b'N' | b'A' | b'I')
+    };
+    let end = bytes.iter().position(|b| !of_number(b)).unwrap_or(bytes.len());
+    let of_words = |b: &u8| matches!(b, b',' | b'.' | b'e' | b'E' | b'n' | b'a' | b'i' | b'f');
+    let end = bytes[..end].iter().rposition(|b| !of_words(b)).map_or(0, |last| last + 1);
+    let digits = &text[..end];
     let plain;
     let digits = if digits.contains(',') {
         plain = digits.replace(',', "");
@@ -147,4 +158,30 @@ pub fn number(text: &str) -> Option<f64> {
 pub fn pair(piece: &str) -> Option<(&str, &str)> {
     let (name, value) = piece.split_once(':')?;
     Some((name.trim(), value.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_read_with_their_units_separators_and_words_behind_them() {
+        for (text, value) in [
+            ("12 reqs", Some(12.0)),
+            ("97.3%", Some(97.3)),
+            ("0.0%.", Some(0.0)),
+            ("178,880 tokens, Maximum", Some(178_880.0)),
+            (" 84032", Some(84_032.0)),
+            ("1.7408e+07", Some(17_408_000.0)),
+            ("-3", Some(-3.0)),
+            ("5e", Some(5.0)),
+            ("12345678901234567890", Some(12_345_678_901_234_567_000.0)),
+            ("nan%", None),
+            ("False", None),
+            ("", None),
+            ("inf", None),
+        ] {
+            assert_eq!(number(text), value, "{text:?}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! SGLang's server log, of any version: `name: value` pairs behind "Prefill batch" and
 //! "Decode batch". Hits are counted batch by batch; a prompt in chunks is several batches.
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::clock::stamp;
 use super::lines::{LineReader, Marks, number, pair};
@@ -26,6 +26,7 @@ const MARKS: &[(&str, Says)] = &[
 
 /// Reads it.
 pub struct SglangLog {
+    batch: Finder<'static>,
     marks: Marks<Says>,
     observed: Observed,
     pool: Option<u64>,
@@ -37,26 +38,34 @@ pub struct SglangLog {
 impl Default for SglangLog {
     fn default() -> Self {
         let (observed, pool, version, last) = Default::default();
-        Self { marks: Marks::new(MARKS), observed, pool, version, caching: None, last }
+        Self {
+            batch: Finder::new(" batch"),
+            marks: Marks::new(MARKS),
+            observed,
+            pool,
+            version,
+            caching: None,
+            last,
+        }
     }
 }
 
-/// Where the batches of a line begin.
-fn batches(line: &[u8]) -> Vec<usize> {
-    let kinds: [&[u8]; 3] = [b"Prefill batch", b"Decode batch", b"new fill batch"];
-    let mut places: Vec<usize> =
-        kinds.iter().flat_map(|kind| memmem::find_iter(line, kind)).collect();
-    places.sort_unstable();
-    places
-}
+/// What a batch is called before the word.
+const KINDS: [&[u8]; 3] = [b"Prefill", b"Decode", b"new fill"];
 
 impl LineReader for SglangLog {
     fn line(&mut self, number: u64, line: &[u8], ended: bool) {
-        if memmem::find(line, b" batch").is_none() {
+        let words = self.batch.find_iter(line);
+        let places: Vec<usize> = words
+            .filter_map(|end| {
+                let kind = KINDS.iter().find(|kind| line[..end].ends_with(kind))?;
+                Some(end - kind.len())
+            })
+            .collect();
+        if places.is_empty() {
             self.other(number, line);
             return;
         }
-        let places = batches(line);
         let mut from = 0;
         for (i, place) in places.iter().enumerate() {
             let end = places.get(i + 1).copied().unwrap_or(line.len());
@@ -99,7 +108,7 @@ impl SglangLog {
         let Some(engine) = self.observed.engines.get_mut(&self.last) else { return };
         let prefill = !record.starts_with(b"Decode");
         let text = String::from_utf8_lossy(record);
-        let mut pieces: Vec<&str> = pieces(&text).collect();
+        let mut pieces = pieces(&text);
         if !ended {
             // Its last value may be the beginning of another.
             pieces.pop();
@@ -161,13 +170,13 @@ impl SglangLog {
     }
 }
 
-/// Pieces between ", " or, in old versions, ". ".
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let old = text.contains("batch. #seq") || text.contains(". #");
-    text.split(", ").flat_map(move |piece| {
-        let parts = if old { 8 } else { 1 };
-        piece.splitn(parts, ". ")
-    })
+/// Pieces between commas or, in old versions, between full stops.
+fn pieces(text: &str) -> Vec<&str> {
+    let comma = text.find(',').unwrap_or(text.len());
+    if text[..comma].contains(". ") {
+        return text.split(", ").flat_map(|piece| piece.splitn(8, ". ")).collect();
+    }
+    text.split(',').collect()
 }
 
 /// The ranks that a line's stamp names.

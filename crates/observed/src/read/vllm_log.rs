@@ -1,7 +1,7 @@
 //! vLLM's engine log (V0 and V1, GPU and CPU builds): `name: value` pairs behind
 //! "Avg prompt throughput", about every 10 s; idle lines are not logged.
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::clock::{Stamp, stamp};
 use super::lines::{LineReader, Marks, number, pair};
@@ -39,6 +39,7 @@ const MARKS: &[(&str, Says)] = &[
 
 /// Reads it.
 pub struct VllmLog {
+    record: Finder<'static>,
     marks: Marks<Says>,
     observed: Observed,
     /// The engine of the last record.
@@ -59,6 +60,7 @@ impl Default for VllmLog {
         let (observed, last, last_s, years_s) = Default::default();
         let (block_tokens, blocks, pool, version) = Default::default();
         Self {
+            record: Finder::new(RECORD),
             marks: Marks::new(MARKS),
             observed,
             last,
@@ -77,7 +79,7 @@ impl Default for VllmLog {
 impl LineReader for VllmLog {
     fn line(&mut self, number: u64, line: &[u8], ended: bool) {
         // Two records may lie on one line: what is before the second one is the first.
-        let places: Vec<usize> = memmem::find_iter(line, RECORD).collect();
+        let places: Vec<usize> = self.record.find_iter(line).collect();
         let mut from = 0;
         for (i, place) in places.iter().enumerate() {
             let end = places.get(i + 1).copied().unwrap_or(line.len());
