@@ -131,6 +131,7 @@ fn run_directories_are_judged_each_by_itself_the_worst_first() {
         |name: &str| first.iter().find(|line| line.contains(name)).copied().unwrap_or_default();
     assert!(first[0].contains("TRAP"), "{text}");
     assert!(of("20261129-121107_x1.5_s0").contains("TRAP"), "{text}");
+    assert!(of("20261129-120826_n48").contains("TRAP"), "{text}");
     assert!(of("20261129-122916_x1.5_s0").contains("GOOD"), "{text}");
     assert!(of("20261129-122011_x1.5_s0").contains("GOOD"), "{text}");
     assert!(of("20261129-115514_n32").contains("the prefix cache is off"), "{text}");

@@ -101,11 +101,8 @@ impl<'a> Facts<'a> {
 
     pub fn sustained(&self, stretch: Stretch) -> bool {
         let (from, to) = self.timeline.span_s(stretch);
-        let all = stretch == self.timeline.all();
-        match self.timeline.clock {
-            Clock::Order => all || 2 * (stretch.to - stretch.from) >= self.timeline.bins.len(),
-            _ => all || to - from >= self.rule.sustained_s,
-        }
+        let half = 2 * (stretch.to - stretch.from) >= self.timeline.bins.len();
+        half || self.timeline.clock != Clock::Order && to - from >= self.rule.sustained_s
     }
 
     pub fn grew(&self, rise: Option<Rise>) -> Option<bool> {

@@ -257,6 +257,20 @@ fn found(facts: &Facts<'_>) -> Decided {
             why,
         };
     }
+    let quarter = (timeline.bins.len() / 4).max(1);
+    let end = Stretch { from: all.to.saturating_sub(quarter), to: all.to };
+    let missed = |share: Option<f64>| {
+        let could = facts.ceiling.map_or(0.0, |(ceiling, _)| ceiling);
+        share.is_some_and(|share| share < facts.rule.found_above * could)
+    };
+    if missed(Some(hits))
+        && missed(timeline.hits(end))
+        && facts.client.is_none_or(|c| c.waits.is_none())
+    {
+        let why = "a good part of what could be reused was missed, but misses come and go".into();
+        let (verdict, cause) = (Verdict::Unmeasurable, Cause::Unknown);
+        return Decided { verdict, cause, stretch: all, grew, why };
+    }
     let waiting = timeline.mean(all, |bin| bin.waiting);
     let running = timeline.mean(all, |bin| bin.running);
     let many = waiting.zip(running).is_some_and(|(w, r)| w >= facts.rule.waiting && w >= r);

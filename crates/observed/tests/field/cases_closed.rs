@@ -129,3 +129,34 @@ fn a_run_of_replayed_sessions_says_what_its_counters_found_over_the_ceiling() {
     let answers = crate::made::judged(&observed, &Ask::default());
     assert!(answers.iter().any(|a| proves(a, "found 80.0 %")), "{answers:#?}");
 }
+
+/// Scrapes every 2 s: what each interval of 1,000 tokens finds.
+fn scrapes(found: impl Fn(u32) -> u32) -> String {
+    let (mut text, mut hits) = (String::new(), 0);
+    for i in 0..60_u32 {
+        hits += if i == 0 { 0 } else { found(i) };
+        let _ = writeln!(
+            text,
+            "# {}\nvllm:num_requests_running 30.0\nvllm:num_requests_waiting 10.0\nvllm:prefix_cache_queries_total {}.0\nvllm:prefix_cache_hits_total {hits}.0",
+            1_788_343_200 + 2 * i,
+            1000 * i
+        );
+    }
+    text
+}
+
+#[test]
+fn a_run_shorter_than_a_sustained_stretch_is_judged_by_its_larger_part() {
+    let ask = Ask { closed: Some(true), ..Ask::default() };
+    let answer = only_of(&read(&scrapes(|i| if i < 7 { 900 } else { 0 })), &ask);
+    assert_eq!(answer.verdict, Verdict::Trap, "{answer:#?}");
+    assert!(answer.headline.contains("growth is not testable"), "{}", answer.headline);
+}
+
+#[test]
+fn misses_that_come_and_go_are_never_called_good() {
+    let ask = Ask { reuse_ceiling: Some(0.9), ..Ask::default() };
+    let answer = only_of(&read(&scrapes(|i| if i / 4 % 2 == 0 { 900 } else { 0 })), &ask);
+    assert_eq!(answer.verdict, Verdict::Unmeasurable, "{answer:#?}");
+    assert!(answer.headline.contains("come and go"), "{}", answer.headline);
+}
