@@ -14,7 +14,9 @@ pub mod calibrate;
 pub mod campaign;
 pub mod completions;
 pub mod derive;
+pub mod diagnose;
 pub mod figures;
+pub mod import;
 pub mod inspect;
 pub mod knee;
 pub mod man;
@@ -36,6 +38,7 @@ pub mod signals;
 pub mod simulate;
 pub mod sources;
 pub mod verdict;
+pub mod watch;
 pub mod workload;
 
 use std::path::PathBuf;
@@ -54,6 +57,7 @@ use clap::{Parser, Subcommand};
 #[command(version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
   trapcheck score results/vllm-cpu          is any of these runs trapped?
+  trapcheck diagnose server.log             is my engine trapped, by the files that are there?
   trapcheck inspect results/nova            what is there, and what is wrong with it?
   trapcheck model trap --cell sglang-300k --rate 1.65
                                             what would a trapped engine look like?
@@ -75,6 +79,9 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Diagnose(diagnose::Args),
+    Watch(watch::Args),
+    Import(import::Args),
     Inspect(inspect::Args),
     Score(score::Args),
     Verdict(verdict::Args),
@@ -108,6 +115,9 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
             .with_context(|| format!("cannot work in {}", directory.display()))?;
     }
     match &cli.command {
+        Command::Diagnose(args) => diagnose::run(args),
+        Command::Watch(args) => watch::run(args),
+        Command::Import(args) => import::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Score(args) => score::run(args),
         Command::Verdict(args) => verdict::run(args),

@@ -13,7 +13,7 @@ use crate::analysis::draw::theory as draw;
 use crate::model::Theory;
 use crate::table::answers::rescue::Backlog;
 use crate::table::{Table, answers, theory};
-use plot::Plot;
+pub use plot::Plot;
 use select::{AtLoad, Which};
 
 /// Ask the theory: the trap, a cut, a stop, the curve, a burst, a rescue

@@ -5,6 +5,7 @@ mod calibrate;
 mod campaign;
 mod derive;
 mod determinism;
+mod diagnose;
 mod documents;
 mod ensemble;
 mod examples;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Per package, its modules from the lowest up. Between packages Cargo sees to it.
-const ORDER: [(&str, &[&str]); 8] = [
+const ORDER: [(&str, &[&str]); 9] = [
     (
         "crates/setup",
         &[
@@ -41,6 +41,7 @@ const ORDER: [(&str, &[&str]); 8] = [
         ],
     ),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
+    ("crates/observed", &["format", "form", "read", "sessions", "answer", "import"]),
     ("crates/simulator", &["plan", "client", "sim", "knee"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),
@@ -59,6 +60,7 @@ const ORDER: [(&str, &[&str]); 8] = [
             "slurm",
             "judged",
             "replay",
+            "observed",
             "published",
             "table",
             "analysis",

@@ -19,6 +19,7 @@ mod legend;
 mod mark;
 pub mod mirror;
 mod names;
+pub mod observed;
 pub mod origin;
 pub mod page;
 mod panel;

@@ -1,0 +1,80 @@
+//! Which pool binds, by what lies between a session's turns: a prompt is found while what was
+//! put through the engine since its session's last turn, and its own, still fit.
+
+use crate::form::{Ended, Observed};
+use crate::sessions::Session;
+
+/// Follow-ups on either side that are needed.
+const NEEDED: usize = 3;
+
+/// The largest sum of tokens with which a follow-up was still found, and the smallest with
+/// which one was missed, where all that were found lie below all that were missed. The pool
+/// that binds holds at least the one and less than the other.
+pub fn binding_tokens(
+    observed: &Observed,
+    sessions: &[Session],
+    reusable: &[Option<u64>],
+) -> Option<(u64, u64)> {
+    let requests = &observed.requests;
+    let mut of = vec![None; requests.len()];
+    for (number, session) in sessions.iter().enumerate() {
+        session.requests.iter().for_each(|place| of[*place] = Some(number));
+    }
+    let mut held = Sums::new(requests.len());
+    let mut last: Vec<Option<(usize, u64)>> = vec![None; sessions.len()];
+    let (mut found, mut missed) = (Vec::new(), Vec::new());
+    for (i, request) in requests.iter().enumerate() {
+        let Some(session) = of[i].filter(|_| request.ended == Ended::Served) else { continue };
+        let footprint = request.footprint_tokens().unwrap_or(0);
+        if let Some((at, before)) = last[session] {
+            // What the others hold that came after it, each once, and its own.
+            let between = held.from(at);
+            held.add(at, before.wrapping_neg());
+            if let (Some(could), Some(cached)) =
+                (reusable[i].filter(|tokens| *tokens > 0), request.cached_tokens)
+            {
+                match (5 * cached, 5 * cached >= 4 * could) {
+                    (_, true) => found.push(between),
+                    (five, _) if five <= could => missed.push(between),
+                    _ => {}
+                }
+            }
+        }
+        held.add(i, footprint);
+        last[session] = Some((i, footprint));
+    }
+    let most = found.iter().copied().max().filter(|_| found.len() >= NEEDED)?;
+    let least = missed.iter().copied().min().filter(|_| missed.len() >= NEEDED)?;
+    (most < least).then_some((most, least))
+}
+
+/// Sums over the end of a list that changes (a Fenwick tree).
+struct Sums(Vec<u64>);
+
+impl Sums {
+    fn new(n: usize) -> Self {
+        Self(vec![0; n + 1])
+    }
+
+    fn add(&mut self, at: usize, tokens: u64) {
+        let mut i = at + 1;
+        while i < self.0.len() {
+            self.0[i] = self.0[i].wrapping_add(tokens);
+            i += i & i.wrapping_neg();
+        }
+    }
+
+    fn before(&self, at: usize) -> u64 {
+        let (mut i, mut sum) = (at, 0_u64);
+        while i > 0 {
+            sum = sum.wrapping_add(self.0[i]);
+            i &= i - 1;
+        }
+        sum
+    }
+
+    /// The sum from a place on.
+    fn from(&self, at: usize) -> u64 {
+        self.before(self.0.len() - 1).wrapping_sub(self.before(at))
+    }
+}

@@ -1,0 +1,311 @@
+//! Tables with a header: gauges that an operator sampled, or requests that a client logged.
+//! Headers vary: a column is known by how its name ends.
+
+use super::clock::moment;
+use super::lines::LineReader;
+use crate::form::{Clock, Ended, Observed, Quantity, Request, Sample, tokens};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Column {
+    Time,
+    Engine,
+    Gauge(Quantity),
+    Session,
+    /// What tells sessions of one id apart.
+    Kind,
+    Turn,
+    Status,
+    Latency,
+    Submit,
+    End,
+    Prompt,
+    Cached,
+    Output,
+}
+
+/// Endings of names, the longest of a kind first.
+const ENDINGS: [(&str, Column); 37] = [
+    ("kv_cache_usage_perc", Column::Gauge(Quantity::Usage)),
+    ("gpu_cache_usage_perc", Column::Gauge(Quantity::Usage)),
+    ("token_usage", Column::Gauge(Quantity::Usage)),
+    ("num_requests_running", Column::Gauge(Quantity::Running)),
+    ("num_running_reqs", Column::Gauge(Quantity::Running)),
+    ("running", Column::Gauge(Quantity::Running)),
+    ("num_requests_waiting", Column::Gauge(Quantity::Waiting)),
+    ("num_queue_reqs", Column::Gauge(Quantity::Waiting)),
+    ("waiting", Column::Gauge(Quantity::Waiting)),
+    ("num_preemptions", Column::Gauge(Quantity::Preemptions)),
+    ("preemptions", Column::Gauge(Quantity::Preemptions)),
+    ("prefix_cache_queries", Column::Gauge(Quantity::PromptTokens)),
+    ("prefix_cache_hits", Column::Gauge(Quantity::CachedTokens)),
+    ("kv_used_tokens", Column::Gauge(Quantity::UsedTokens)),
+    ("kv_evictable_tokens", Column::Gauge(Quantity::EvictableTokens)),
+    ("kv_total_tokens", Column::Gauge(Quantity::PoolTokens)),
+    ("generation_tokens", Column::Gauge(Quantity::GenerationTokens)),
+    ("session_id", Column::Session),
+    ("conversation_id", Column::Session),
+    ("program_id", Column::Session),
+    ("session", Column::Session),
+    ("round_idx", Column::Turn),
+    ("round_index", Column::Turn),
+    ("turn_index", Column::Turn),
+    ("turn", Column::Turn),
+    ("status", Column::Status),
+    ("latency_s", Column::Latency),
+    ("t_submit", Column::Submit),
+    ("submit_timestamp", Column::Submit),
+    ("t_end", Column::End),
+    ("complete_timestamp", Column::End),
+    ("cached_tokens", Column::Cached),
+    ("cached_prompt_tokens", Column::Cached),
+    ("prompt_tokens", Column::Prompt),
+    ("input_tokens", Column::Prompt),
+    ("completion_tokens", Column::Output),
+    ("output_tokens", Column::Output),
+];
+
+const TIMES: [&str; 9] =
+    ["ts", "t", "time", "timestamp", "t_s", "unix", "time_s", "elapsed", "elapsed_s"];
+
+fn column(header: &str) -> Option<Column> {
+    let name = header.trim().trim_matches('"').to_ascii_lowercase();
+    if name.starts_with("interval") {
+        return None;
+    }
+    if TIMES.contains(&name.as_str()) {
+        return Some(Column::Time);
+    }
+    if ["engine", "instance", "backend", "pod", "replica"].contains(&name.as_str()) {
+        return Some(Column::Engine);
+    }
+    if name == "kind" {
+        return Some(Column::Kind);
+    }
+    // A counter's total of an engine, against a request's own number.
+    let total = name.strip_suffix("_total");
+    match (total, total.unwrap_or(&name)) {
+        (Some(_), n) if n.ends_with("cached_tokens") => {
+            return Some(Column::Gauge(Quantity::CachedTokens));
+        }
+        (Some(_), n) if n.ends_with("prompt_tokens") => {
+            return Some(Column::Gauge(Quantity::PromptTokens));
+        }
+        _ => {}
+    }
+    let name = total.unwrap_or(&name);
+    let ends = |ending: &str| {
+        let rest = name.strip_suffix(ending)?;
+        (rest.is_empty() || rest.ends_with(['_', ':', '.', ' ', '-'])).then_some(())
+    };
+    ENDINGS.iter().find(|(ending, _)| ends(ending).is_some()).map(|(_, column)| *column)
+}
+
+/// A number, with separators of thousands or without.
+fn number_in(field: &str) -> Option<f64> {
+    let mut groups = field.split('.').next().unwrap_or("").split(',');
+    let first = groups.next().is_some_and(|g| (1..=3).contains(&g.trim_start_matches('-').len()));
+    if field.contains(',') && first && groups.all(|g| g.len() == 3) {
+        return fast_float2::parse(field.replace(',', "")).ok();
+    }
+    fast_float2::parse(field).ok()
+}
+
+/// Whether a source begins with a header of ours.
+pub fn is_table(head: &[u8]) -> bool {
+    let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let columns: Vec<_> = fields(line, separator(line)).filter_map(|f| column(&f)).collect();
+    let gauges = columns.iter().filter(|c| matches!(c, Column::Gauge(_))).count();
+    columns.contains(&Column::Time) && gauges >= 2
+        || columns.contains(&Column::Session) && columns.contains(&Column::Prompt)
+}
+
+fn separator(header: &str) -> char {
+    [',', ';', '\t'].into_iter().max_by_key(|c| header.matches(*c).count()).unwrap_or(',')
+}
+
+/// The fields of a line, without the quotes around them.
+fn fields(line: &str, separator: char) -> impl Iterator<Item = String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for c in line.trim_end_matches('\r').chars() {
+        match c {
+            '"' => quoted = !quoted,
+            c if c == separator && !quoted => fields.push(String::new()),
+            c => {
+                if let Some(field) = fields.last_mut() {
+                    field.push(c);
+                }
+            }
+        }
+    }
+    fields.into_iter()
+}
+
+/// Reads it.
+#[derive(Default)]
+pub struct Table {
+    observed: Observed,
+    columns: Vec<Option<Column>>,
+    separator: char,
+    row: u32,
+    turns_from_0: bool,
+}
+
+impl LineReader for Table {
+    fn line(&mut self, number: u64, line: &[u8], ended: bool) {
+        let Ok(text) = std::str::from_utf8(line) else {
+            self.observed.dropped.add("lines that are not UTF-8", number);
+            return;
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        if self.columns.is_empty() {
+            self.separator = separator(text);
+            self.columns = fields(text, self.separator).map(|f| column(&f)).collect();
+            return;
+        }
+        let fields: Vec<String> = fields(text, self.separator).collect();
+        if fields.len() != self.columns.len() {
+            let why = if ended {
+                "rows with another number of fields than the header"
+            } else {
+                "rows cut off"
+            };
+            self.observed.dropped.add(why, number);
+            return;
+        }
+        self.row += 1;
+        let gauges = self.columns.iter().any(|c| matches!(c, Some(Column::Gauge(_))));
+        if gauges { self.sample(number, &fields) } else { self.request(number, &fields) }
+    }
+
+    fn finish(mut self) -> Observed {
+        if self.turns_from_0 {
+            for request in &mut self.observed.requests {
+                request.turn = request.turn.map(|turn| turn + 1);
+            }
+        }
+        for engine in self.observed.engines.values_mut() {
+            engine.hits_from =
+                engine.series.tells(Quantity::CachedTokens).then_some("the table's counters");
+        }
+        self.observed
+    }
+}
+
+impl Table {
+    fn each<'a>(&'a self, fields: &'a [String]) -> impl Iterator<Item = (Column, &'a str)> {
+        let known = self.columns.iter().zip(fields).filter(|(_, f)| !f.trim().is_empty());
+        known.filter_map(|(column, field)| Some(((*column)?, field.trim())))
+    }
+
+    fn sample(&mut self, line: u64, fields: &[String]) {
+        let (mut sample, mut engine, mut t) = (Sample::at(0.0), String::new(), None);
+        let mut bad = false;
+        for (column, field) in self.each(fields) {
+            let number = || number_in(field);
+            match column {
+                Column::Time => t = moment(field),
+                Column::Engine => engine = field.to_owned(),
+                Column::Gauge(quantity) => match number() {
+                    Some(x) => sample.set(quantity, x),
+                    None => bad = true,
+                },
+                _ => {}
+            }
+        }
+        if bad {
+            self.observed.dropped.add("values that are no number", line);
+        }
+        let Some(t) = t else {
+            self.observed.dropped.add("rows without a time", line);
+            return;
+        };
+        sample.t_s = t;
+        // Percent, not a fraction.
+        if let Some(usage) = sample.get(Quantity::Usage).filter(|u| *u > 1.001) {
+            self.observed.notes.add("usage read as percent", line);
+            sample.set(Quantity::Usage, usage / 100.0);
+        }
+        if sample.get(Quantity::CachedTokens) > sample.get(Quantity::PromptTokens) {
+            self.observed.dropped.add("rows with more tokens found than looked up", line);
+            return;
+        }
+        self.observed.clock = if t > 9e8 { Clock::Wall } else { Clock::Monotonic };
+        self.observed.engines.entry(engine).or_default().series.push(sample);
+    }
+
+    fn request(&mut self, line: u64, fields: &[String]) {
+        let mut request = Request {
+            session: None,
+            turn: None,
+            t_ready_s: None,
+            t_submit_s: None,
+            t_first_s: None,
+            t_end_s: None,
+            latency_s: None,
+            prompt_tokens: None,
+            cached_tokens: None,
+            output_tokens: None,
+            ended: Ended::Served,
+            row: self.row,
+        };
+        let (mut session, mut kind, mut failed, mut bad) = (None, None, None, false);
+        for (column, field) in self.each(fields) {
+            let number = number_in(field).filter(|x| *x >= 0.0);
+            let count = number.and_then(tokens);
+            bad |= count.is_none()
+                && !matches!(
+                    column,
+                    Column::Session
+                        | Column::Kind
+                        | Column::Status
+                        | Column::Engine
+                        | Column::Time
+                        | Column::Submit
+                        | Column::End
+                );
+            match column {
+                Column::Session => session = Some(field.to_owned()),
+                Column::Kind => kind = Some(field.to_owned()),
+                Column::Turn => request.turn = count.and_then(|n| u32::try_from(n).ok()),
+                Column::Status => match Ended::told(field) {
+                    Some(served) => failed = (!served).then(|| field.to_owned()),
+                    None => request.ended = Ended::Cancelled,
+                },
+                Column::Latency => request.latency_s = number,
+                Column::Submit | Column::Time => request.t_submit_s = moment(field),
+                Column::End => request.t_end_s = moment(field),
+                Column::Prompt => request.prompt_tokens = count,
+                Column::Cached => request.cached_tokens = count,
+                Column::Output => request.output_tokens = count,
+                Column::Engine | Column::Gauge(_) => {}
+            }
+        }
+        if bad {
+            self.observed.dropped.add("values that are no number", line);
+        }
+        if request.cached_tokens > request.prompt_tokens {
+            self.observed.dropped.add("cached tokens above the prompt's: taken as unknown", line);
+            request.cached_tokens = None;
+        }
+        self.turns_from_0 |= request.turn == Some(0);
+        let session = session.map(|id: String| match kind {
+            Some(kind) => format!("{kind} {id}"),
+            None => id,
+        });
+        request.session = session.map(|id| self.observed.names.session(&id));
+        if let Some(words) = failed {
+            request.ended = Ended::Failed(self.observed.names.error(&words));
+        }
+        self.observed.clock = match request.t_submit_s {
+            Some(t) if t > 9e8 => Clock::Wall,
+            Some(_) => Clock::Monotonic,
+            None => Clock::Order,
+        };
+        self.observed.requests.push(request);
+    }
+}

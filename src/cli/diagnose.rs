@@ -1,0 +1,195 @@
+//! `trapcheck diagnose`: is my engine trapped, by the files that are there.
+
+mod print;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+use crate::answer::{Answer, Ask, Outlook, Thresholds, Verdict, answers, outlook};
+use crate::configs::{self, built_in};
+use crate::format::Format;
+use crate::model::Theory;
+use crate::nearest::unknown;
+use crate::observed::picture::picture;
+use crate::observed::read_all;
+use crate::setup::ConfigError;
+
+use super::model::Plot;
+use super::{output, project};
+pub use print::{Found, as_json, as_text};
+
+/// Say whether an engine is trapped, from logs, metrics or benchmark output
+///
+/// Reads the logs and /metrics of vLLM and SGLang, csv tables of gauges or requests, and what
+/// load generators write; docs/diagnose.md lists the formats. Files that are given together
+/// are views of one service. The first line says it, those below prove it, the last says what
+/// to do.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  trapcheck diagnose results/vllm-cpu/server_prefix_caching_on.log.gz
+  trapcheck diagnose --pool 346584 before.prom after.prom
+  trapcheck diagnose --format json profile_export.jsonl > answer.json
+  trapcheck diagnose --plot night.svg server.log
+  trapcheck diagnose --cell sglang-300k --sessions-per-s 0.118 server.log requests.jsonl
+
+Exit codes: 0 good, cold, or a queue or misses alone; 1 trapped or pressed; 2 it cannot be told, \
+                         or bad input")]
+pub struct Args {
+    /// Files, or folders of them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What the files are, where it is not told by their content
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<String>,
+    #[command(flatten)]
+    about: About,
+    #[command(flatten)]
+    plot: Plot,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: output::Format,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A file that cannot be read or that no format knows.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let (ask, rule) = (args.about.ask()?, args.about.thresholds()?);
+    let format = args.from.as_deref().map(format_named).transpose()?;
+    let theory = args.about.theory()?;
+    let mut found = Vec::new();
+    for service in read_all(&args.files, format)? {
+        let answers = answers(&service.observed, &ask, &rule);
+        let each = |answer: Answer| {
+            let outlook = theory.as_ref().and_then(|theory| args.about.outlook(theory, &answer));
+            (answer, outlook)
+        };
+        let answers = answers.into_iter().map(each).collect();
+        found.push(Found { label: service.label, observed: service.observed, answers });
+    }
+    found.sort_by_key(|one| one.answers.first().map(|(answer, _)| answer.verdict));
+    args.plot.write(|| {
+        let drawn = |(answer, _): &&(Answer, _)| !answer.timeline.bins.is_empty();
+        let mut each = found.iter().filter_map(|one| Some((one, one.answers.iter().find(drawn)?)));
+        let Some((one, (answer, _))) = each.next() else {
+            bail!("--plot: nothing over time in these files");
+        };
+        let name = [one.label.as_str(), &answer.engine].into_iter().find(|name| !name.is_empty());
+        Ok(picture(answer, name.unwrap_or("engine"), &rule))
+    })?;
+    match args.format {
+        output::Format::Table => output::show(&as_text(&found))?,
+        output::Format::Json => output::print(&as_json(&found)?)?,
+        output::Format::Csv => bail!("--format csv: an answer is no table; expected table or json"),
+    }
+    Ok(exit_code(found.iter().flat_map(|one| &one.answers).map(|(answer, _)| answer.verdict)))
+}
+
+/// What is known beside the files.
+#[derive(Debug, clap::Args)]
+pub struct About {
+    /// The KV pool, tokens, in place of the files'
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pool: Option<u64>,
+    /// The largest share of prompt tokens that can be found, 0 to 1
+    #[arg(long, value_name = "SHARE")]
+    reuse_ceiling: Option<f64>,
+    /// The client keeps a fixed number of sessions, so no backlog can grow
+    #[arg(long)]
+    closed: bool,
+    /// Thresholds, in place of configs/diagnose.yaml
+    #[arg(long, value_name = "FILE")]
+    rule: Option<PathBuf>,
+    /// The engine's calibrated cell: what model F says of a trap is added
+    #[arg(long, value_name = "NAME")]
+    cell: Option<String>,
+    /// Sessions that arrive per second, where the files do not tell (with --cell)
+    #[arg(long, value_name = "RATE", requires = "cell")]
+    sessions_per_s: Option<f64>,
+    /// Folder of cells and workloads
+    #[arg(long, value_name = "DIR", default_value = "configs")]
+    configs: PathBuf,
+}
+
+impl About {
+    /// What the answer takes from it.
+    ///
+    /// # Errors
+    /// A share that is none.
+    pub fn ask(&self) -> anyhow::Result<Ask> {
+        if self.reuse_ceiling.is_some_and(|c| !(c > 0.0 && c <= 1.0)) {
+            bail!("--reuse-ceiling: expected a share above 0 and up to 1");
+        }
+        if self.sessions_per_s.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
+            bail!("--sessions-per-s: expected a positive number");
+        }
+        Ok(Ask {
+            pool_tokens: self.pool,
+            reuse_ceiling: self.reuse_ceiling,
+            closed: self.closed.then_some(true),
+        })
+    }
+
+    /// The thresholds of the file that was named; else the project's, or the built-in ones.
+    ///
+    /// # Errors
+    /// A file that cannot be used.
+    pub fn thresholds(&self) -> Result<Thresholds, ConfigError> {
+        const NAME: &str = "diagnose.yaml";
+        let own = Path::new("configs").join(NAME);
+        let path = match &self.rule {
+            Some(path) => path.clone(),
+            None if own.exists() => own,
+            None => Path::new(built_in::FOLDER).join(NAME),
+        };
+        configs::read(&path, Thresholds::parse)
+    }
+
+    /// The theory of the cell that was named.
+    ///
+    /// # Errors
+    /// There is no such cell, or it has no answer.
+    pub fn theory(&self) -> anyhow::Result<Option<Theory>> {
+        let Some(name) = &self.cell else { return Ok(None) };
+        let configs = project::configs(&self.configs)?;
+        let known = configs.cells.keys().map(String::as_str);
+        let (cell, workload, _) =
+            configs.of_cell(name).with_context(|| unknown("cell", name, "configs/cells", known))?;
+        Ok(Some(Theory::of(cell, workload).with_context(|| format!("cell {name}"))?))
+    }
+
+    /// What model F adds to an answer that is trapped or pressed, if a rate and a backlog are
+    /// known.
+    pub fn outlook(&self, theory: &Theory, answer: &Answer) -> Option<Outlook> {
+        let seen = answer.capacity?;
+        let rate = self.sessions_per_s.or(seen.arriving_per_s)?;
+        outlook(theory, rate, seen.backlog?).ok()
+    }
+}
+
+/// The format of a word on the command line.
+///
+/// # Errors
+/// There is none of that name.
+pub fn format_named(word: &str) -> anyhow::Result<Format> {
+    let known = Format::ALL.map(Format::word);
+    match Format::ALL.into_iter().find(|format| format.word() == word) {
+        Some(format) => Ok(format),
+        None => bail!(unknown("format", word, "docs/diagnose.md", known.into_iter())),
+    }
+}
+
+/// 1 where one engine is trapped or pressed, else 2 where one cannot be told, or none is there.
+pub fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> ExitCode {
+    let verdicts: Vec<_> = verdicts.collect();
+    if verdicts.iter().any(|verdict| verdict.is_bad()) {
+        return ExitCode::from(1);
+    }
+    match verdicts.is_empty() || verdicts.contains(&Verdict::Unmeasurable) {
+        true => ExitCode::from(2),
+        false => ExitCode::SUCCESS,
+    }
+}
