@@ -14,6 +14,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod completions;
 pub mod derive;
+pub mod drive;
 pub mod figures;
 pub mod inspect;
 pub mod man;
@@ -86,6 +87,7 @@ enum Command {
     Query(query::Args),
     Plan(plan::Args),
     Simulate(simulate::Args),
+    Drive(Box<drive::Args>),
     Campaign(campaign::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -117,6 +119,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Query(args) => query::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Drive(args) => drive::run(args),
         Command::Campaign(args) => campaign::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

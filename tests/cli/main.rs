@@ -6,8 +6,11 @@ mod campaign;
 mod derive;
 mod determinism;
 mod documents;
+mod drive;
 mod ensemble;
 mod examples;
+#[path = "../../crates/drive/tests/fake/mod.rs"]
+mod fake;
 mod help;
 mod inspect;
 mod installed;
