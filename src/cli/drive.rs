@@ -141,7 +141,8 @@ fn key(args: &Args) -> anyhow::Result<Option<ApiKey>> {
 }
 
 fn list(runs: &[Chosen<'_>]) -> anyhow::Result<ExitCode> {
-    let line = |run: &Chosen<'_>| format!("{}\t{}", run.label.run_id, Place::of(&run.dir).word());
+    let line =
+        |run: &Chosen<'_>| format!("{:<10}  {}", Place::of(&run.dir).word(), run.label.run_id);
     output::print(&output::lines(runs.iter().map(line)))?;
     Ok(ExitCode::SUCCESS)
 }

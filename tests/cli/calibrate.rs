@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::project::{Project, stderr, stdout};
+use crate::project::{Project, stderr, stdout, trapcheck};
 
 const E0A: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a";
 const CELL: &str = "configs/cells/vllm-cpu-tiny-30k.yaml";

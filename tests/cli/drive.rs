@@ -115,7 +115,8 @@ fn under_way(command: &mut Command, run: &Path) -> Child {
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let sessions = run.join("sessions.csv");
     let since = Instant::now();
-    while fs::read_to_string(&sessions).is_ok_and(|text| text.lines().count() > 1) != true {
+    let is_begun = || fs::read_to_string(&sessions).is_ok_and(|text| text.lines().count() > 1);
+    while !is_begun() {
         assert!(since.elapsed() < Duration::from_secs(60), "nothing was written");
         sleep(Duration::from_millis(100));
     }

@@ -31,7 +31,7 @@ fn main() {
         most = progress.in_flight.max(most);
         ControlFlow::Continue(())
     });
-    let lag = run.made.unwrap().lag.unwrap();
+    let lag = run.made.as_ref().unwrap().lag.unwrap();
     println!(
         "{} requests, up to {most} in flight: late by {:.2} ms (median), {:.2} ms (99 %), {:.2} ms (most)",
         lag.sends,
