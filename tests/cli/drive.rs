@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::fake::{Fake, Manner, Trouble};
-use crate::project::{root, stderr, stdout, trapcheck};
+use crate::project::{stderr, stdout, trapcheck};
 
 const WORKLOAD: &str = "
 name: short
@@ -82,8 +82,8 @@ impl Lab {
     }
 
     fn trapcheck(&self, args: &[&str]) -> Command {
-        let mut command = trapcheck(args);
-        command.current_dir(self.0.path());
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("trapcheck"));
+        command.args(args).current_dir(self.0.path());
         command
     }
 
@@ -272,7 +272,7 @@ fn the_campaigns_of_the_small_engine_are_listed() {
             "nowhere",
             "--list",
         ];
-        let output = trapcheck(&args).current_dir(root()).output().unwrap();
+        let output = trapcheck(&args).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
         assert_eq!(stdout(&output).matches("missing").count(), runs, "{}", said(&output));
     }

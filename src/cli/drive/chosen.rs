@@ -7,7 +7,8 @@ use anyhow::{Context, bail};
 use crate::campaign::{Job, jobs};
 use crate::name::PlainName;
 use crate::nearest::unknown;
-use crate::setup::{Campaign, Configs, PairedThresholds, RegistrationFile};
+use crate::setup::registration::Test;
+use crate::setup::{ArmSpec, Campaign, Configs, PairedThresholds, RegistrationFile};
 use crate::sim::directory::Label;
 use crate::sim::{Options, RunSpec};
 
@@ -25,6 +26,8 @@ pub struct Chosen<'a> {
     pub dir: PathBuf,
     /// The thresholds by which the live line speaks of it.
     pub rule: PairedThresholds,
+    /// By when a rescue's gate has to come off, by the registration that binds the run, s.
+    pub released_by_s: Option<f64>,
 }
 
 /// Hands the runs that were asked for to `work`.
@@ -57,12 +60,20 @@ pub fn choose<T>(
         let runs = all.iter().map(|job| job.planned.id.as_str());
         bail!("{} (--list lists them)", unknown("run", run, "", runs));
     }
+    let registered = |job: &Job<'_>| {
+        let name = job.planned.test.registration.as_ref()?;
+        Some(&configs.registrations.get(name)?.registration)
+    };
     let wanted = |job: &&Job<'_>| args.run.is_empty() || args.run.contains(&job.planned.id);
     let chosen = all.iter().filter(wanted).map(|job| Chosen {
         spec: job.spec.clone(),
         label: job.label.clone(),
         dir: args.out.join(&job.dir),
-        rule: rule(job.planned.test.registration.as_deref(), configs),
+        rule: registered(job).map(|r| r.rule).unwrap_or_default(),
+        released_by_s: registered(job).and_then(|r| match (&r.test, job.planned.arm) {
+            (Test::Rescue(rescue), ArmSpec::Rescue { .. }) => Some(rescue.released_by_s),
+            _ => None,
+        }),
     });
     work(chosen.collect())
 }
@@ -86,7 +97,8 @@ fn single<T>(
     let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple, seed, options };
     crate::sim::plan_of(&spec)?;
     let label = Label { run_id, registration: None };
-    work(vec![Chosen { spec, label, dir: args.out.clone(), rule: rule(None, configs) }])
+    let (dir, rule) = (args.out.clone(), PairedThresholds::default());
+    work(vec![Chosen { spec, label, dir, rule, released_by_s: None }])
 }
 
 /// The campaign that lists a registration's runs: the one of its name.
@@ -98,9 +110,4 @@ fn campaign_of(file: &Path, configs: &Configs) -> anyhow::Result<PathBuf> {
         bail!("{}: expected a registration of the project (--configs)", file.display());
     }
     Ok(Path::new("configs/campaigns").join(format!("{name}.yaml")))
-}
-
-fn rule(registration: Option<&str>, configs: &Configs) -> PairedThresholds {
-    let file = registration.and_then(|name| configs.registrations.get(name));
-    file.map(|file| file.registration.rule).unwrap_or_default()
 }
