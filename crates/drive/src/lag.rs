@@ -30,14 +30,15 @@ impl Lags {
         self.0.iter().copied().fold(0.0, f64::max)
     }
 
-    /// In a few numbers; `None` if nothing was sent. A quantile is a lag that there was, the
+    /// In a few numbers to 0.1 ms; `None` if nothing was sent. A quantile is a lag that there was, the
     /// smallest that at least that share does not exceed.
     pub fn summary(&self) -> Option<LagSummary> {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let rank = (share * sorted.len() as f64).ceil() as usize;
-            sorted.get(rank.saturating_sub(1)).copied()
+            // To 0.1 ms, as the times of a run.
+            sorted.get(rank.saturating_sub(1)).map(|lag_s| (lag_s * 1e4).round() / 1e4)
         };
         Some(LagSummary {
             sends: sorted.len() as u64,

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// The machine at one time.
+/// The machine at one time. Shares are to 4 digits, frequencies to whole MHz.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Machine {
     /// Time on the run's clock, s.
@@ -21,7 +21,7 @@ impl Machine {
     pub fn now(t_s: f64) -> Self {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         Self {
-            t_s,
+            t_s: rounded(t_s, 1e4),
             load_1: load(&read("/proc/loadavg")),
             steal_share: steal(&read("/proc/stat")),
             mhz: mhz(&read("/proc/cpuinfo")),
@@ -39,13 +39,18 @@ fn steal(text: &str) -> Option<f64> {
     let times: Vec<f64> = line.split_whitespace().filter_map(|t| t.parse().ok()).collect();
     let all: f64 = times.iter().take(8).sum();
     let steal = times.get(7)?;
-    (all > 0.0).then(|| steal / all)
+    (all > 0.0).then(|| rounded(steal / all, 1e4))
 }
 
 fn mhz(text: &str) -> Option<f64> {
     let of = |line: &str| line.strip_prefix("cpu MHz")?.split_once(':')?.1.trim().parse().ok();
     let all: Vec<f64> = text.lines().filter_map(of).collect();
-    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    (!all.is_empty()).then(|| rounded(all.iter().sum::<f64>() / all.len() as f64, 1.0))
+}
+
+/// The nearest whole multiple of one part in `parts`.
+fn rounded(x: f64, parts: f64) -> f64 {
+    (x * parts).round() / parts
 }
 
 #[cfg(test)]
