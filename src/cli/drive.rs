@@ -39,6 +39,8 @@ const REST_S: u64 = 600;
 /// A run directory is written while the run goes on; one that is killed loads as truncated.
 /// Ctrl-C closes the run that is under way and ends.
 #[derive(Debug, clap::Args)]
+// Only one of its own runs needs an arm.
+#[command(mut_arg("arm", |arm| arm.required(false)))]
 #[command(after_help = "Examples:
   trapcheck drive --url http://127.0.0.1:8100 --config configs/campaigns/vllm-cpu-trap.yaml \\
     --out results/mine
