@@ -7,7 +7,6 @@ use anyhow::{Context, bail};
 use crate::campaign::{Job, jobs};
 use crate::name::PlainName;
 use crate::nearest::unknown;
-use crate::setup::registration::Test;
 use crate::setup::{ArmSpec, Campaign, Configs, PairedThresholds, RegistrationFile};
 use crate::sim::directory::Label;
 use crate::sim::{Options, RunSpec};
@@ -70,10 +69,9 @@ pub fn choose<T>(
         label: job.label.clone(),
         dir: args.out.join(&job.dir),
         rule: registered(job).map(|r| r.rule).unwrap_or_default(),
-        released_by_s: registered(job).and_then(|r| match (&r.test, job.planned.arm) {
-            (Test::Rescue(rescue), ArmSpec::Rescue { .. }) => Some(rescue.released_by_s),
-            _ => None,
-        }),
+        released_by_s: registered(job)
+            .filter(|_| matches!(job.planned.arm, ArmSpec::Rescue { .. }))
+            .and_then(|r| r.test.released_by_s()),
     });
     work(chosen.collect())
 }
