@@ -82,10 +82,6 @@ pub struct Args {
     /// List the runs and what is there of them, make nothing
     #[arg(long)]
     list: bool,
-    /// End a rescue once its gate is overdue by the registration that binds it: nothing later
-    /// changes its label. meta.json says so
-    #[arg(long, conflicts_with = "cell")]
-    stop_when_decided: bool,
     /// The model's name in the engine's interface, if not the first it lists
     #[arg(long, value_name = "NAME", default_value = "")]
     model: String,
@@ -180,7 +176,7 @@ async fn make_all(
         is_first = false;
         let made = make_one(args, http, run, stop).await?;
         tell(run, &made);
-        if !matches!(made.ended, Ended::Horizon | Ended::Decided(_)) {
+        if made.ended != Ended::Horizon {
             return Ok(ExitCode::from(1));
         }
     }
@@ -205,8 +201,7 @@ async fn make_one(
         timeout_s: args.timeout,
     };
     let job = Job { spec: run.spec.clone(), label: run.label.clone(), tokens: args.tokens };
-    let released_by_s = run.released_by_s.filter(|_| args.stop_when_decided);
-    let mut report = report::Report::new(&run.label.run_id, run.rule, released_by_s);
+    let mut report = report::Report::new(&run.label.run_id, run.rule);
     let made = make(&job, engine, &run.dir, stop, |progress| report.tell(progress)).await;
     report.finish();
     made.with_context(|| format!("cannot make {}", run.label.run_id))

@@ -357,7 +357,6 @@ impl<'a> Driver<'a> {
         Progress {
             t_s: now_s,
             horizon_s: self.load.horizon_s,
-            is_capped: gate.is_engaged(),
             admitted: gate.admitted(),
             gated: gate.gated(),
             paused: gate.paused(),

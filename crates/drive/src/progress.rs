@@ -12,8 +12,6 @@ pub struct Progress {
     pub t_s: f64,
     /// When it ends, s.
     pub horizon_s: f64,
-    /// Whether the gate binds.
-    pub is_capped: bool,
     /// Sessions let in and not ended.
     pub admitted: u32,
     /// Sessions at the gate.

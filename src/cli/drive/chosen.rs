@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use crate::campaign::{Job, jobs};
 use crate::name::PlainName;
 use crate::nearest::unknown;
-use crate::setup::{ArmSpec, Campaign, Configs, PairedThresholds, RegistrationFile};
+use crate::setup::{Campaign, Configs, PairedThresholds, RegistrationFile};
 use crate::sim::directory::Label;
 use crate::sim::{Options, RunSpec};
 
@@ -25,8 +25,6 @@ pub struct Chosen<'a> {
     pub dir: PathBuf,
     /// The thresholds by which the live line speaks of it.
     pub rule: PairedThresholds,
-    /// By when a rescue's gate has to come off, by the registration that binds the run, s.
-    pub released_by_s: Option<f64>,
 }
 
 /// Hands the runs that were asked for to `work`.
@@ -69,9 +67,6 @@ pub fn choose<T>(
         label: job.label.clone(),
         dir: args.out.join(&job.dir),
         rule: registered(job).map(|r| r.rule).unwrap_or_default(),
-        released_by_s: registered(job)
-            .filter(|_| matches!(job.planned.arm, ArmSpec::Rescue { .. }))
-            .and_then(|r| r.test.released_by_s()),
     });
     work(chosen.collect())
 }
@@ -96,7 +91,7 @@ fn single<T>(
     crate::sim::plan_of(&spec)?;
     let label = Label { run_id, registration: None };
     let (dir, rule) = (args.out.clone(), PairedThresholds::default());
-    work(vec![Chosen { spec, label, dir, rule, released_by_s: None }])
+    work(vec![Chosen { spec, label, dir, rule }])
 }
 
 /// The campaign that lists a registration's runs: the one of its name.

@@ -13,7 +13,7 @@ use crate::run::META;
 pub enum Place {
     /// Nothing.
     Free,
-    /// A run that came to its end, or was decided before.
+    /// A run that came to its end.
     Completed,
     /// A run that did not: it was stopped, killed, or is under way.
     Unfinished,
@@ -27,8 +27,7 @@ impl Place {
         }
         let meta = reading::text(dir.join(META)).unwrap_or_default();
         let meta: serde_json::Value = serde_json::from_str(&meta).unwrap_or_default();
-        let is_decided = meta["client"]["ended"].as_str().is_some_and(|w| w.starts_with("decided"));
-        if meta["status"] == "completed" || is_decided { Self::Completed } else { Self::Unfinished }
+        if meta["status"] == "completed" { Self::Completed } else { Self::Unfinished }
     }
 
     /// The word for it.

@@ -16,25 +16,22 @@ const LOG_S: f64 = 30.0;
 pub struct Report {
     run: String,
     rule: PairedThresholds,
-    /// When a gate that still binds decides the run, s; `None` where nothing ends a run early.
-    released_by_s: Option<f64>,
     line: Option<ProgressBar>,
     next_s: f64,
 }
 
 impl Report {
-    /// Of a run, in the words of a rule; with `released_by_s` it ends once that rule of a rescue
-    /// can no longer change.
-    pub fn new(run: &str, rule: PairedThresholds, released_by_s: Option<f64>) -> Self {
+    /// Of a run, in the words of a rule.
+    pub fn new(run: &str, rule: PairedThresholds) -> Self {
         let line = std::io::stderr().is_terminal().then(|| {
             let plain = ProgressStyle::with_template("{msg}");
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
                 .with_style(plain.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Self { run: run.into(), rule, released_by_s, line, next_s: 0.0 }
+        Self { run: run.into(), rule, line, next_s: 0.0 }
     }
 
-    /// Tells it; breaks with the reason where the run is decided.
+    /// Tells it; nothing ends a run.
     pub fn tell(&mut self, progress: &Progress) -> ControlFlow<String> {
         match &self.line {
             Some(line) => line.set_message(said(&self.run, progress, &self.rule)),
@@ -44,7 +41,7 @@ impl Report {
             }
             None => {}
         }
-        decided(progress, self.released_by_s).map_or(ControlFlow::Continue(()), ControlFlow::Break)
+        ControlFlow::Continue(())
     }
 
     /// The run has ended.
@@ -53,13 +50,6 @@ impl Report {
             line.finish_and_clear();
         }
     }
-}
-
-/// Why nothing that is still to come can change a rescue's label: its gate should have come off
-/// by now and has not.
-fn decided(now: &Progress, released_by_s: Option<f64>) -> Option<String> {
-    let by_s = released_by_s.filter(|by_s| now.is_capped && now.t_s > *by_s)?;
-    Some(format!("the gate was not released by {by_s} s"))
 }
 
 fn said(run: &str, now: &Progress, rule: &PairedThresholds) -> String {
@@ -103,7 +93,6 @@ mod tests {
         Progress {
             t_s: 120.0,
             horizon_s: 540.0,
-            is_capped: false,
             admitted,
             gated: 0,
             paused: 0,
@@ -126,15 +115,5 @@ mod tests {
         assert_eq!(so_far(&progress(5, Some(1.0)), &rule), "good so far");
         assert_eq!(so_far(&progress(50, Some(1.0)), &rule), "in between so far");
         assert_eq!(so_far(&progress(50, None), &rule), "nothing to tell yet");
-    }
-
-    #[test]
-    fn a_gate_that_binds_too_long_decides_a_rescue_and_nothing_else_does() {
-        let at = |t_s, is_capped| Progress { t_s, is_capped, ..progress(20, Some(0.5)) };
-        assert_eq!(decided(&at(480.0, true), Some(480.0)), None);
-        let why = decided(&at(480.5, true), Some(480.0));
-        assert_eq!(why.as_deref(), Some("the gate was not released by 480 s"));
-        assert_eq!(decided(&at(500.0, false), Some(480.0)), None);
-        assert_eq!(decided(&at(500.0, true), None), None);
     }
 }

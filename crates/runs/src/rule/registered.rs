@@ -43,12 +43,6 @@ pub trait RegisteredTest {
         Vec::new()
     }
 
-    /// By when the gate of a run that it is about has to come off, s: one that still binds then
-    /// has decided the run's label.
-    fn released_by_s(&self) -> Option<f64> {
-        None
-    }
-
     /// What a run of one of the registration's cells is to it.
     fn role(&self, run: &Candidate<'_>) -> Role;
 

@@ -135,10 +135,6 @@ impl RegisteredTest for RescueTest {
         vec![("test.tile_s", self.tile_s)]
     }
 
-    fn released_by_s(&self) -> Option<f64> {
-        Some(self.released_by_s)
-    }
-
     fn role(&self, run: &Candidate<'_>) -> Role {
         match (run.arm(), run.burst_or_control()) {
             (Arm::Rescue, _) => Role::Subject,

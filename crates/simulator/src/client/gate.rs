@@ -81,11 +81,6 @@ impl Gate {
         }
     }
 
-    /// Whether it binds now.
-    pub fn is_engaged(&self) -> bool {
-        self.engaged
-    }
-
     /// Sessions past the gate and not ended.
     pub fn admitted(&self) -> u32 {
         self.admitted
