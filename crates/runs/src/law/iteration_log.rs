@@ -214,11 +214,10 @@ fn normal_equations(
         if pivot.is_nan() || pivot <= 1e-12 * matrix[i][3].abs() {
             return None;
         }
-        for other in (0..parts).filter(|other| *other != i) {
-            let factor = matrix[other][i] / pivot;
-            for column in 0..4 {
-                matrix[other][column] -= factor * matrix[i][column];
-            }
+        let row = matrix[i];
+        for (_, other) in matrix.iter_mut().enumerate().take(parts).filter(|(o, _)| *o != i) {
+            let factor = other[i] / pivot;
+            other.iter_mut().zip(row).for_each(|(value, of_row)| *value -= factor * of_row);
         }
     }
     let mut found = [0.0; 3];
