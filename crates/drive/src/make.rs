@@ -16,7 +16,7 @@ use crate::plan::{Arrivals, Plan};
 use crate::preflight::{self, Facts, PreflightError};
 use crate::progress::Progress;
 use crate::prompts::Tokens;
-use crate::record::{Client, RecordError, Recorder};
+use crate::record::{Client, Closing, RecordError, Recorder};
 use crate::run::Meta;
 use crate::sim::directory::Label;
 use crate::sim::{RunSpec, SimError, plan_of};
@@ -141,8 +141,9 @@ fn close(recorder: Recorder, meta: &Meta, driven: Driven) -> Result<Made, MakeEr
         lag,
         machine: driven.machine,
     };
-    recorder.close(driven.run, driven.gate_written, driven.late_s, meta.clone(), client)?;
-    Ok(Made { meta, ended: driven.ended, lag })
+    let Driven { run, gate_written, late_s, ended, .. } = driven;
+    recorder.close(Closing { run, gate_written, late_s, meta: meta.clone(), client })?;
+    Ok(Made { meta, ended, lag })
 }
 
 /// Asks the engine what it is, and sends the canary.

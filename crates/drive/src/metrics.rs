@@ -156,7 +156,7 @@ impl Series {
 
 /// The nearest whole number of a value that is one; NaN and what no counter reaches are not.
 fn whole(value: f64) -> Option<u64> {
-    (0.0..=limits::COUNT as f64).contains(&value).then(|| (value + 0.5) as u64)
+    (0.0..=limits::COUNT as f64).contains(&value).then_some((value + 0.5) as u64)
 }
 
 fn series(line: &str) -> Option<Series> {

@@ -57,11 +57,26 @@ struct Closed<'a> {
     client: &'a Client,
 }
 
+/// All of a run that has ended.
+#[derive(Debug)]
+pub struct Closing {
+    /// What the client recorded.
+    pub run: ClientRun,
+    /// Gate events that are written already.
+    pub gate_written: usize,
+    /// The lags of the turns that have not ended.
+    pub late_s: Vec<Option<f64>>,
+    /// `meta.json`.
+    pub meta: Meta,
+    /// What it says of the client.
+    pub client: Client,
+}
+
 enum Message {
     Turn(TurnRecord, Option<f64>),
     Sample(EngineSample),
     Checkpoint(Vec<SessionRecord>, Vec<GateRecord>),
-    Close(Box<(ClientRun, usize, Vec<Option<f64>>, Meta, Client)>),
+    Close(Box<Closing>),
 }
 
 /// A run directory that is being written.
@@ -113,20 +128,12 @@ impl Recorder {
         self.say(Message::Checkpoint(sessions, gate));
     }
 
-    /// Closes the run: `run` is all of it, of which `gate_written` gate events are written
-    /// already; `late_s` are the lags of the turns that have not ended.
+    /// Closes the run.
     ///
     /// # Errors
     /// Something of the run could not be written.
-    pub fn close(
-        mut self,
-        run: ClientRun,
-        gate_written: usize,
-        late_s: Vec<Option<f64>>,
-        meta: Meta,
-        client: Client,
-    ) -> Result<(), RecordError> {
-        self.say(Message::Close(Box::new((run, gate_written, late_s, meta, client))));
+    pub fn close(mut self, closing: Closing) -> Result<(), RecordError> {
+        self.say(Message::Close(Box::new(closing)));
         let writer = self.writer.take();
         let written = writer.map_or(Ok(()), |writer| {
             writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer panicked")))
@@ -189,7 +196,7 @@ impl Writer {
                 Message::Sample(sample) => append(&mut self.engine, &tables::engine(&[sample]))?,
                 Message::Checkpoint(sessions, gate) => self.checkpoint(&sessions, &gate)?,
                 Message::Close(closing) => {
-                    let (run, gate_written, late_s, meta, client) = *closing;
+                    let Closing { run, gate_written, late_s, meta, client } = *closing;
                     let left = run.turns.get(self.written..).unwrap_or_default();
                     self.turn_rows(left, &late_s)?;
                     self.checkpoint(
