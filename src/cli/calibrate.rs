@@ -1,5 +1,7 @@
 //! `trapcheck calibrate`: what a miss costs, from cache-off runs, into a cell file.
 
+mod log;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +35,7 @@ use super::output;
 #[command(after_help = "Examples:
   trapcheck calibrate --dry-run results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a
   trapcheck calibrate --workload standard --protocol paper results/mine/agentload_e0a
+  trapcheck calibrate --iterations server.log --dry-run results/mine/agentload_e0a
 
 Exit codes: 0 fitted; 2 bad usage or input, or a cell file that says otherwise")]
 pub struct Args {
@@ -57,6 +60,10 @@ pub struct Args {
     /// Tokens per KV block, if it has no file yet
     #[arg(long, value_name = "TOKENS", default_value_t = 1)]
     block_tokens: u64,
+    /// The engine's log with a line per iteration (vLLM with --enable-logging-iteration-details):
+    /// an iteration's costs are fitted to it instead of to the runs' turns
+    #[arg(long, value_name = "LOG")]
+    iterations: Option<PathBuf>,
     /// Folder of cells, protocols, workloads and registrations
     #[arg(long, value_name = "DIR", default_value = "configs")]
     configs: PathBuf,
@@ -92,13 +99,23 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (workload, protocol) = names(args, &configs, old)?;
     let all: Vec<&Run> = runs.iter().collect();
     let fitted = fit(&all, protocol)?;
-    let iterations = iteration::fit_all(&all);
     let mut cell = cell(args, old, &runs, workload, protocol, &fitted);
-    add_iteration_costs(&mut cell, &iterations);
+    let iterations = match &args.iterations {
+        Some(file) => {
+            let logged = log::fit(file, &cell)?;
+            log::add(&mut cell, &logged, file);
+            log::report(&logged)
+        }
+        None => {
+            let iterations = iteration::fit_all(&all);
+            add_iteration_costs(&mut cell, &iterations);
+            iteration_report(&cell, &iterations)
+        }
+    };
     cell.check().map_err(|message| anyhow::anyhow!("the fitted cell makes no sense: {message}"))?;
     let text = file_text(&cell)?;
     output::print(&report(&fitted, workload, runs.len()))?;
-    output::print(&iteration_report(&cell, &iterations))?;
+    output::print(&iterations)?;
     for warning in warnings(&fitted, &cell, old, &runs, (workload, protocol)) {
         eprintln!("warning: {warning}");
     }

@@ -1,5 +1,17 @@
 //! What a signal ends leaves nothing half written.
 
+use std::sync::OnceLock;
+
+/// What an interrupt does instead of ending the process.
+static INSTEAD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
+/// From now on the first interrupt or request to end does `instead`, for a command that ends
+/// by itself then; the second ends the process.
+pub fn on_interrupt(instead: impl Fn() + Send + Sync + 'static) {
+    // One command runs per process.
+    let _ = INSTEAD.set(Box::new(instead));
+}
+
 /// From now on an interrupt or a request to end removes what is being written before it ends
 /// the process as it would have, and a file over the allowed size is an error of that file
 /// instead of the end of the process. An interrupt that was to be ignored is ignored still.
@@ -15,9 +27,15 @@ pub fn tidy_up() {
     let heeded = [SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
     let Ok(mut signals) = Signals::new(heeded) else { return };
     std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            crate::files::remove_unfinished();
-            let _ = emulate_default_handler(signal);
+        let mut is_first = true;
+        for signal in signals.forever() {
+            match INSTEAD.get() {
+                Some(instead) if std::mem::take(&mut is_first) => instead(),
+                _ => {
+                    crate::files::remove_unfinished();
+                    let _ = emulate_default_handler(signal);
+                }
+            }
         }
     });
 }

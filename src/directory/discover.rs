@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::shape::fits;
+use super::shape::{fits, is_unclosed};
 use crate::reading;
-use crate::run::Problem;
+use crate::run::{META, Problem, STARTED};
 use crate::setup::layout::Layout;
 
 /// What lies under a path.
@@ -19,7 +19,7 @@ pub struct Found {
     pub problems: Vec<Problem>,
 }
 
-/// Finds every directory that holds a `meta.json` under the given paths, in
+/// Finds every directory that holds a `meta.json`, or is not closed by one yet, under the given paths, in
 /// order of path, each once. A path may itself be a run directory. Folders whose name
 /// begins with a dot or ends in `.tmp` are not searched, here as by every command.
 pub fn find_runs<P: AsRef<Path>>(paths: &[P]) -> Found {
@@ -61,7 +61,8 @@ fn look_under(path: &Path, layouts: &[Arc<Layout>], found: &mut Found) {
             Ok(entry) if !entry.file_type().is_dir() => {
                 let Some(parent) = entry.path().parent() else { continue };
                 match entry.file_name().to_str() {
-                    Some("meta.json") => found.runs.push(parent.into()),
+                    Some(META) => found.runs.push(parent.into()),
+                    Some(STARTED) if is_unclosed(parent) => found.runs.push(parent.into()),
                     Some(name) if layouts.iter().any(|l| l.metadata == name && fits(parent, l)) => {
                         found.runs.push(parent.into());
                     }

@@ -8,6 +8,7 @@ use super::files::RunFiles;
 use super::parquet;
 use super::shape::table_files;
 use super::source::{Bytes, Packing};
+use super::unclosed;
 use crate::run::columns::{Columns, Field, LeftOut};
 use crate::run::{
     Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
@@ -88,7 +89,8 @@ impl Loader<'_> {
         let meta_bytes = self.open(&self.shape.metadata()).map_err(|p| vec![p])?;
         let text = meta_bytes.whole_text().map_err(|p| vec![p])?;
         let mut meta = self.shape.meta(&text)?;
-        self.end_s = meta.duration_s;
+        // Nobody has said when a run ended that nothing closed.
+        self.end_s = if self.shape.is_unclosed() { f64::INFINITY } else { meta.duration_s };
         let mut problems = Vec::new();
         let plan = self.plan(&meta).unwrap_or_else(|p| {
             problems.extend(p);
@@ -106,6 +108,14 @@ impl Loader<'_> {
             return Err(problems);
         }
         self.complete(&mut meta.counts, check::rows_counted(&sessions, &turns));
+        if self.shape.is_unclosed() {
+            meta.duration_s = unclosed::last_s(&sessions, &turns, &gate, &engine)
+                .filter(|t_s| *t_s > 0.0)
+                .ok_or_else(|| {
+                    let message = "the run was killed before anything of it was written";
+                    vec![Problem::new(self.dir, message)]
+                })?;
+        }
         let config = self.dir.join("config.yaml");
         if config.exists() {
             self.open(&config).map_err(|p| vec![p])?;
@@ -150,7 +160,9 @@ impl Loader<'_> {
         let columns = match text {
             None => parquet::read(bytes, schema, mapping)?,
             Some(text) => {
-                Columns::read(&bytes.path, text, schema, mapping, self.options.drop_cut_off)?
+                // What was being appended when a run was killed is no row.
+                let drop_cut_off = self.options.drop_cut_off || self.shape.is_unclosed();
+                Columns::read(&bytes.path, text, schema, mapping, drop_cut_off)?
             }
         };
         if !columns.lacking.is_empty() {
@@ -235,6 +247,15 @@ impl Loader<'_> {
                 return Err(all.into_iter().flatten().flatten().collect());
             }
         };
+        let (mut turns, mut gate) = (turns, gate);
+        if self.shape.is_unclosed() {
+            let newer = unclosed::leave_out_newer(&sessions, &mut turns, gate.as_mut());
+            let message = format!(
+                "not closed by a meta.json: the run is under way or was killed; read as truncated, \
+                 {newer} rows newer than its sessions table left out"
+            );
+            self.notes.push(Problem::new(self.dir, message).as_note());
+        }
         let (sessions, registry) = sessions::parse(&sessions)?;
         let gate = gate.map(|g| gate::parse(&g, &registry));
         match (turns::parse(&turns, &registry), gate.transpose()) {

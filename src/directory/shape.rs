@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::reading;
-use crate::run::{ENDINGS, META, Problem, Shape, matches};
+use crate::run::{ENDINGS, META, Problem, STARTED, Shape, matches};
 use crate::setup::layout::Layout;
 
 /// The shape of a directory.
@@ -13,7 +13,17 @@ use crate::setup::layout::Layout;
 /// # Errors
 /// Several layouts fit.
 pub fn shape_of(dir: &Path, layouts: &[Arc<Layout>]) -> Result<Shape, Problem> {
-    Ok(Shape::new(dir, layout_of(dir, layouts)?))
+    let layout = layout_of(dir, layouts)?;
+    Ok(if layout.is_none() && is_unclosed(dir) {
+        Shape::unclosed(dir)
+    } else {
+        Shape::new(dir, layout)
+    })
+}
+
+/// Whether a run is under way in a directory, or was killed there.
+pub fn is_unclosed(dir: &Path) -> bool {
+    dir.join(STARTED).is_file() && !dir.join(META).exists()
 }
 
 /// The files of a directory that may be a table.
@@ -47,7 +57,8 @@ pub fn layout_of(dir: &Path, layouts: &[Arc<Layout>]) -> Result<Option<Arc<Layou
 /// The file of a run directory that says who, what and when.
 pub fn metadata_of(dir: &Path, layouts: &[Arc<Layout>]) -> PathBuf {
     let layout = layout_of(dir, layouts).ok().flatten();
-    dir.join(layout.as_ref().map_or(META, |layout| &layout.metadata))
+    let own = if is_unclosed(dir) { STARTED } else { META };
+    dir.join(layout.as_ref().map_or(own, |layout| &layout.metadata))
 }
 
 /// Whether a directory holds what a run of a layout holds.

@@ -12,7 +12,8 @@ use zstd::stream::write::Encoder;
 use zstd::zstd_safe::{CCtx, CParameter, ResetDirective};
 
 use crate::files::{Temporary, folder_of};
-use crate::run::{ENDINGS, GateEvent, Kind, Run, Turn, TurnStatus};
+use crate::run::tables::{MICROSECONDS, TICKS, Table, Value, rounded, tables};
+use crate::run::{ENDINGS, Run, STARTED};
 pub use crate::setup::campaign::TableFormat;
 
 /// A run that could not be written.
@@ -23,23 +24,6 @@ pub struct WriteError {
     pub path: PathBuf,
     /// What went wrong.
     pub message: String,
-}
-
-/// A value of a table cell.
-enum Value<'a> {
-    Text(&'a str),
-    Owned(String),
-    Count(Option<u64>),
-    /// Seconds, written to 0.1 ms.
-    Seconds(Option<f64>),
-    /// Planned seconds, written to the microsecond: the plan's hash is of these digits.
-    Planned(Option<f64>),
-}
-
-/// One table: names, and a row maker for each row.
-struct Table<'a> {
-    name: &'static str,
-    columns: Vec<(&'static str, Vec<Value<'a>>)>,
 }
 
 /// Writes `run` to the directory `dir`, which must not exist.
@@ -97,131 +81,8 @@ pub fn is_written(name: &str) -> bool {
         let ending = name.strip_prefix(table).and_then(|rest| rest.strip_prefix('.'));
         ending.is_some_and(|ending| ENDINGS.contains(&ending))
     };
-    ["config.yaml", "meta.json"].contains(&name)
+    ["config.yaml", "meta.json", STARTED].contains(&name)
         || ["turns", "sessions", "plan", "engine", "gate"].into_iter().any(of_table)
-}
-
-fn tables(run: &Run) -> Vec<Table<'_>> {
-    let mut tables = vec![turns(run), sessions(run)];
-    if !run.plan.is_empty() {
-        tables.push(plan(run));
-    }
-    if !run.engine.is_empty() {
-        tables.push(engine(run));
-    }
-    if !run.gate.is_empty() {
-        tables.push(gate(run));
-    }
-    tables
-}
-
-/// A column, from one value per row.
-fn column<'a, T>(
-    name: &'static str,
-    rows: &'a [T],
-    value: impl Fn(&'a T) -> Value<'a>,
-) -> (&'static str, Vec<Value<'a>>) {
-    (name, rows.iter().map(value).collect())
-}
-
-fn turns(run: &Run) -> Table<'_> {
-    let rows = &run.turns;
-    let session = |t: &Turn| &run.sessions[t.session.at()];
-    let columns = vec![
-        column("session", rows, |t| Value::Text(&session(t).id)),
-        column("kind", rows, |t| Value::Text(session(t).kind.word())),
-        column("turn", rows, |t| Value::Count(Some(t.number))),
-        column("t_ready", rows, |t| Value::Seconds(Some(t.t_ready_s))),
-        column("t_submit", rows, |t| Value::Seconds(Some(t.t_submit_s))),
-        column("t_first", rows, |t| Value::Seconds(t.t_first_s)),
-        column("t_end", rows, |t| Value::Seconds(t.t_end_s)),
-        column("prompt_tokens", rows, |t| Value::Count(Some(t.prompt_tokens))),
-        column("cached_tokens", rows, |t| Value::Count(t.cached_tokens)),
-        column("completion_tokens", rows, |t| Value::Count(t.completion_tokens)),
-        column("tool_s", rows, |t| Value::Seconds(t.tool_s)),
-        column("status", rows, |t| {
-            Value::Text(match &t.status {
-                TurnStatus::Ok => "ok",
-                TurnStatus::UnfinishedAtHorizon => "unfinished_at_horizon",
-                TurnStatus::Error(message) => message,
-            })
-        }),
-    ];
-    Table { name: "turns", columns }
-}
-
-fn sessions(run: &Run) -> Table<'_> {
-    let rows = &run.sessions;
-    let columns = vec![
-        column("session", rows, |s| Value::Text(&s.id)),
-        column("kind", rows, |s| Value::Text(s.kind.word())),
-        column("t_planned", rows, |s| Value::Seconds(s.t_planned_s)),
-        column("t_admitted", rows, |s| Value::Seconds(s.t_admitted_s)),
-        column("t_end", rows, |s| Value::Seconds(s.t_end_s)),
-        column("turns_planned", rows, |s| Value::Count(Some(s.turns_planned))),
-        column("turns_done", rows, |s| Value::Count(Some(s.turns_done))),
-        column("gate_wait_s", rows, |s| Value::Seconds(Some(s.gate_wait_s))),
-        column("pauses", rows, |s| Value::Count(Some(s.pauses))),
-        column("pause_s", rows, |s| Value::Seconds(Some(s.pause_s))),
-        column("status", rows, |s| Value::Text(s.status.word())),
-    ];
-    Table { name: "sessions", columns }
-}
-
-fn plan(run: &Run) -> Table<'_> {
-    let rows = &run.plan;
-    let columns = vec![
-        column("session", rows, |s| Value::Text(&s.id)),
-        column("kind", rows, |s| Value::Text(s.kind.word())),
-        column("t_arrival", rows, |s| Value::Planned(s.t_arrival_s)),
-        column("turns", rows, |s| Value::Count(Some(s.turns))),
-        column("tool_s", rows, |s| Value::Owned(tool_times(&s.tool_s))),
-    ];
-    Table { name: "plan", columns }
-}
-
-/// Planned times, to the microsecond.
-fn tool_times(times: &[f64]) -> String {
-    let mut text = Vec::with_capacity(10 * times.len());
-    for (i, t) in times.iter().enumerate() {
-        if i > 0 {
-            text.push(b';');
-        }
-        push_time(&mut text, *t, MICROSECONDS);
-    }
-    text.into_iter().map(char::from).collect()
-}
-
-fn engine(run: &Run) -> Table<'_> {
-    let rows = &run.engine;
-    let columns = vec![
-        column("t", rows, |e| Value::Seconds(Some(e.t_s))),
-        column("running", rows, |e| Value::Count(e.running)),
-        column("waiting", rows, |e| Value::Count(e.waiting)),
-        column("kv_used_tokens", rows, |e| Value::Count(e.kv_used_tokens)),
-        column("kv_evictable_tokens", rows, |e| Value::Count(e.kv_evictable_tokens)),
-        column("kv_total_tokens", rows, |e| Value::Count(e.kv_total_tokens)),
-        column("prompt_tokens_total", rows, |e| Value::Count(e.prompt_tokens_total)),
-        column("cached_tokens_total", rows, |e| Value::Count(e.cached_tokens_total)),
-        column("generation_tokens_total", rows, |e| Value::Count(e.generation_tokens_total)),
-        column("preemptions_total", rows, |e| Value::Count(e.preemptions_total)),
-    ];
-    Table { name: "engine", columns }
-}
-
-fn gate(run: &Run) -> Table<'_> {
-    let rows = &run.gate;
-    let session = |g: &GateEvent| g.session.map(|s| &run.sessions[s.at()]);
-    let columns = vec![
-        column("t", rows, |g| Value::Seconds(Some(g.t_s))),
-        column("event", rows, |g| Value::Text(g.event.word())),
-        column("kind", rows, |g| Value::Text(session(g).map_or("", |s| Kind::word(s.kind)))),
-        column("session", rows, |g| Value::Text(session(g).map_or("", |s| &s.id))),
-        column("admitted", rows, |g| Value::Count(Some(g.admitted))),
-        column("gated", rows, |g| Value::Count(Some(g.gated))),
-        column("paused", rows, |g| Value::Count(Some(g.paused))),
-    ];
-    Table { name: "gate", columns }
 }
 
 /// The runs of a campaign are pinned by the bytes that this level gives.
@@ -257,97 +118,21 @@ fn write_table(table: &Table<'_>, path: &Path, format: TableFormat) -> io::Resul
     }
 }
 
-/// Digits of a second: 0.1 ms of what happened, and microseconds of what was planned.
-const TICKS: usize = 4;
-const MICROSECONDS: usize = 6;
-
-/// The whole number of a time's last digits, if it is one (as a simulated time is): then it
-/// needs no detour over text to be rounded.
-fn whole(t: f64, decimals: usize) -> Option<u64> {
-    let per_s = [1e4, 1e6][usize::from(decimals == MICROSECONDS)];
-    let ticks = libm::floor(t * per_s + 0.5);
-    ((0.0..1e15).contains(&ticks) && ticks / per_s == t).then_some(ticks as u64)
-}
-
-/// A time to so many digits of a second.
-fn push_time(line: &mut Vec<u8>, t: f64, decimals: usize) {
-    match whole(t, decimals) {
-        Some(ticks) => {
-            let per_s = 10_u64.pow(decimals as u32);
-            push_digits(line, ticks / per_s, 1);
-            line.push(b'.');
-            push_digits(line, ticks % per_s, decimals);
-        }
-        None => line.extend(format!("{t:.decimals$}").bytes()),
-    }
-}
-
-/// The same as a number.
-fn rounded(t: f64, decimals: usize) -> Option<f64> {
-    whole(t, decimals).map_or_else(|| format!("{t:.decimals$}").parse().ok(), |_| Some(t))
-}
+/// A block of rows that is packed and written at once.
+const BLOCK: usize = 1 << 16;
 
 fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
-    let mut line = Vec::new();
-    for (i, (name, _)) in table.columns.iter().enumerate() {
-        push_text(&mut line, i, name);
-    }
-    line.push(b'\n');
-    let rows = table.columns.first().map_or(0, |(_, values)| values.len());
-    for row in 0..rows {
-        for (i, (_, values)) in table.columns.iter().enumerate() {
-            match &values[row] {
-                Value::Text(text) => push_text(&mut line, i, text),
-                Value::Owned(text) => push_text(&mut line, i, text),
-                Value::Count(None) | Value::Seconds(None) | Value::Planned(None) => {
-                    push_text(&mut line, i, "")
-                }
-                Value::Count(Some(count)) => {
-                    push_text(&mut line, i, "");
-                    push_digits(&mut line, *count, 1);
-                }
-                Value::Planned(Some(t)) => {
-                    push_text(&mut line, i, "");
-                    push_time(&mut line, *t, MICROSECONDS);
-                }
-                Value::Seconds(Some(t)) => {
-                    push_text(&mut line, i, "");
-                    push_time(&mut line, *t, TICKS);
-                }
-            }
-        }
-        line.push(b'\n');
-        if line.len() > 1 << 16 {
-            out.write_all(&line)?;
-            line.clear();
+    let mut block = Vec::new();
+    table.push_header(&mut block);
+    for row in 0..table.rows() {
+        table.push_row(row, &mut block);
+        if block.len() > BLOCK {
+            out.write_all(&block)?;
+            block.clear();
         }
     }
-    out.write_all(&line)?;
+    out.write_all(&block)?;
     Ok(out)
-}
-
-/// A whole number, with zeros before it up to so many digits.
-fn push_digits(line: &mut Vec<u8>, mut n: u64, least: usize) {
-    let start = line.len();
-    while n > 0 || line.len() < start + least {
-        line.push(b'0' + (n % 10) as u8);
-        n /= 10;
-    }
-    line[start..].reverse();
-}
-
-/// A field after its comma, quoted only where it has to be.
-fn push_text(line: &mut Vec<u8>, column: usize, text: &str) {
-    if column > 0 {
-        line.push(b',');
-    }
-    if text.bytes().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
-        line.push(b'"');
-        line.extend(text.replace('"', "\"\"").bytes());
-        line.push(b'"');
-    } else {
-        line.extend(text.bytes());
-    }
 }
 
 fn write_parquet<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<()> {

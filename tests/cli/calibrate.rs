@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::project::{Project, stderr, stdout};
+use crate::project::{Project, stderr, stdout, trapcheck};
 
 const E0A: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a";
 const CELL: &str = "configs/cells/vllm-cpu-tiny-30k.yaml";
@@ -114,4 +114,35 @@ fn only_a_cache_off_run_calibrates() {
     let output = project.trapcheck(&["calibrate", "--dry-run", &closed]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("the prefix cache was on"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_log_of_iterations_gives_the_whole_cost_of_one_with_its_residuals() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("server.log");
+    let line = |i: u64| {
+        let tokens = 1 + (i * 37) % 2000;
+        let ms = 11.0 + 0.1 * tokens as f64;
+        format!(
+            "INFO [loggers.py:202] Engine 000: Iteration({i}): 1 context requests, {} context \
+             tokens, 1 generation requests, 1 generation tokens, iteration elapsed time: {ms:.2} \
+             ms, CPU KV cache usage: 10.0%\nINFO something else\n",
+            tokens - 1
+        )
+    };
+    std::fs::write(&log, (1..200).map(line).collect::<String>()).unwrap();
+    let runs = "results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_e0a";
+    let log = log.to_str().unwrap();
+    let output =
+        trapcheck(&["calibrate", "--dry-run", "--iterations", log, runs]).output().unwrap();
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(said.contains("An iteration costs 11.0"), "{said}");
+    assert!(said.contains("100.00 us per token"), "{said}");
+    assert!(said.contains("fitted to 199 logged iterations, residual 0.0 % rms"), "{said}");
+    assert!(said.contains("b_s_per_token: 0.0001\n"), "{said}");
+    let empty = trapcheck(&["calibrate", "--dry-run", "--iterations", "README.md", runs]).output();
+    let output = empty.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--enable-logging-iteration-details"), "{}", stderr(&output));
 }

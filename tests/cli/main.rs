@@ -7,8 +7,11 @@ mod derive;
 mod determinism;
 mod diagnose;
 mod documents;
+mod drive;
 mod ensemble;
 mod examples;
+#[path = "../../crates/drive/tests/fake/mod.rs"]
+mod fake;
 mod help;
 mod inspect;
 mod installed;

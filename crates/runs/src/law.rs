@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod fill;
 pub mod interval;
 pub mod iteration;
+pub mod iteration_log;
 pub mod trap_check;
 
 pub use calibrate::{CalibrationError, TurnCostFit};

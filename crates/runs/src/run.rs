@@ -17,6 +17,7 @@ mod problem;
 pub mod sessions;
 mod shape;
 mod source;
+pub mod tables;
 pub mod turns;
 
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ pub use meta::{
 pub use plan::PlannedSession;
 pub use problem::{Problem, Problems, Severity};
 pub use sessions::{Session, SessionStatus};
-pub use shape::{ENDINGS, META, Shape, matches};
+pub use shape::{ENDINGS, META, STARTED, Shape, matches};
 pub use source::{SourceFile, Text};
 pub use turns::{Turn, TurnStatus, by_session};
 

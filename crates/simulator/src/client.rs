@@ -25,7 +25,7 @@ use crate::setup::{TraceTurn, Workload};
 pub use error::ClientError;
 use gate::{Gate, GateRule};
 pub use message::{Action, Answer, Outcome, Request, Timer};
-use records::{ClientRun, TurnRecord, TurnStatus};
+use records::{ClientRun, GateRecord, SessionRecord, TurnRecord, TurnStatus};
 use session::{Session, State};
 
 /// What a client does beside following its plan.
@@ -172,6 +172,24 @@ impl<'a> Client<'a> {
         &self.gate
     }
 
+    /// Turns that have ended so far, in order of completion.
+    pub fn turns(&self) -> &[TurnRecord] {
+        &self.turns
+    }
+
+    /// The gate's events so far, in order of time, without the first `from`.
+    pub fn gate_events(&self, from: usize) -> Vec<GateRecord> {
+        self.gate.records(self.plan, from)
+    }
+
+    /// The sessions that have arrived, as they stand at `now_s`, in order of the plan.
+    pub fn sessions_at(&self, now_s: f64) -> Vec<SessionRecord> {
+        (0..self.sessions.len())
+            .filter(|who| self.sessions[*who].state != State::Planned)
+            .map(|who| self.sessions[who].record(&self.plan.sessions[who], now_s))
+            .collect()
+    }
+
     /// Ends the run at its horizon and hands over what was recorded: turns in
     /// order of completion (then those in flight), sessions in order of the plan.
     pub fn finish(mut self, horizon_s: f64) -> ClientRun {
@@ -181,11 +199,8 @@ impl<'a> Client<'a> {
                 self.turns.push(record);
             }
         }
-        let sessions = (0..self.sessions.len())
-            .filter(|who| self.sessions[*who].state != State::Planned)
-            .map(|who| self.sessions[who].record(&self.plan.sessions[who], horizon_s))
-            .collect();
-        ClientRun { turns: self.turns, sessions, gate: self.gate.into_records(self.plan) }
+        let (sessions, gate) = (self.sessions_at(horizon_s), self.gate_events(0));
+        ClientRun { turns: self.turns, sessions, gate }
     }
 
     fn arrival(

@@ -159,6 +159,16 @@ impl Columns {
         text::read(file, text, schema, mapping, drop_cut_off)
     }
 
+    /// Leaves out the rows that are not to be kept; says how many.
+    pub fn retain(&mut self, keep: &[bool]) -> usize {
+        let before = self.lines.len();
+        keep_of(&mut self.lines, keep);
+        for (_, data) in &mut self.data {
+            data.retain(keep);
+        }
+        before - self.lines.len()
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.lines.len()
@@ -248,6 +258,20 @@ impl Data {
         Ok(())
     }
 
+    fn retain(&mut self, keep: &[bool]) {
+        match self {
+            Self::Text(texts) => {
+                let mut kept = Texts::default();
+                for (row, _) in keep.iter().enumerate().filter(|(_, keep)| **keep) {
+                    kept.push(texts.get(row));
+                }
+                *texts = kept;
+            }
+            Self::Count(counts) => keep_of(counts, keep),
+            Self::Number(numbers) => keep_of(numbers, keep),
+        }
+    }
+
     fn truncate(&mut self, rows: usize) {
         match self {
             Self::Text(texts) => {
@@ -258,6 +282,12 @@ impl Data {
             Self::Number(numbers) => numbers.truncate(rows),
         }
     }
+}
+
+/// Keeps the values whose place says so.
+fn keep_of<T>(values: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    values.retain(|_| keep.next().is_some_and(|keep| *keep));
 }
 
 /// How problems name a column.

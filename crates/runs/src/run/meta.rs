@@ -233,6 +233,23 @@ impl Meta {
         if problems.is_empty() { Ok(meta) } else { Err(problems) }
     }
 
+    /// Parses what a run says of itself when it starts: `meta.json` without how it ended and
+    /// what it counted, which its tables have to say. It is truncated until it is closed.
+    pub(super) fn parse_started(path: &Path, text: &[u8]) -> Result<Self, Vec<Problem>> {
+        let json = |e: serde_json::Error| vec![json_problem(path, text, &e)];
+        let mut started: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(text).map_err(json)?;
+        let unknown_yet = serde_json::json!({
+            "status": RunStatus::Truncated,
+            "duration_s": started.get("horizon_s"),
+            "counts": Counts::default(),
+        });
+        started.extend(unknown_yet.as_object().cloned().unwrap_or_default());
+        let meta: Self = serde_json::from_value(started.into()).map_err(json)?;
+        let problems = meta.problems(path);
+        if problems.is_empty() { Ok(meta) } else { Err(problems) }
+    }
+
     fn problems(&self, path: &Path) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut expect = |holds: bool, column: &str, message: String| {

@@ -15,6 +15,10 @@ use crate::setup::layout::Layout;
 /// The file that says who, what and when in format 1.
 pub const META: &str = "meta.json";
 
+/// What a run that is under way has in its place: `meta.json` closes a run. A run that was
+/// killed has this one for ever.
+pub const STARTED: &str = "started.json";
+
 /// The endings a table may have, in the order they are looked for.
 pub const ENDINGS: [&str; 4] = ["csv", "csv.gz", "csv.zst", "parquet"];
 
@@ -23,6 +27,8 @@ pub const ENDINGS: [&str; 4] = ["csv", "csv.gz", "csv.zst", "parquet"];
 pub struct Shape {
     dir: PathBuf,
     layout: Option<Arc<Layout>>,
+    /// Whether it has not been closed: [`STARTED`] in place of [`META`].
+    unclosed: bool,
     /// The run's time 0 on the clock of absolute times, s; known once the metadata are read.
     origin: Option<Decimal>,
 }
@@ -30,12 +36,23 @@ pub struct Shape {
 impl Shape {
     /// Of a directory that is read with this layout; format 1 without one.
     pub fn new(dir: &Path, layout: Option<Arc<Layout>>) -> Self {
-        Self { dir: dir.into(), layout, origin: None }
+        Self { dir: dir.into(), layout, unclosed: false, origin: None }
+    }
+
+    /// Of a directory whose run is under way, or was killed.
+    pub fn unclosed(dir: &Path) -> Self {
+        Self { unclosed: true, ..Self::new(dir, None) }
+    }
+
+    /// Whether its run is under way, or was killed: its tables say how far it came.
+    pub fn is_unclosed(&self) -> bool {
+        self.unclosed
     }
 
     /// The file that says who, what and when.
     pub fn metadata(&self) -> PathBuf {
-        self.dir.join(self.layout.as_ref().map_or(META, |layout| &layout.metadata))
+        let own = if self.unclosed { STARTED } else { META };
+        self.dir.join(self.layout.as_ref().map_or(own, |layout| &layout.metadata))
     }
 
     /// Parses its text.
@@ -44,6 +61,9 @@ impl Shape {
     /// Everything wrong with it.
     pub fn meta(&mut self, text: &[u8]) -> Result<Meta, Vec<Problem>> {
         let path = self.metadata();
+        if self.unclosed {
+            return Meta::parse_started(&path, text);
+        }
         let Some(layout) = &self.layout else { return Meta::parse(&path, text) };
         let (meta, origin) = mapped::read(&path, text, layout)?;
         self.origin = origin;
@@ -89,6 +109,9 @@ impl Shape {
 
     /// Whether the metadata count something (`counts.<name>`).
     pub fn counts(&self, name: &str) -> bool {
+        if self.unclosed {
+            return false;
+        }
         let counts = |layout: &Arc<Layout>| layout.meta.contains_key(&format!("counts.{name}"));
         self.layout.as_ref().is_none_or(counts)
     }

@@ -205,9 +205,11 @@ impl Gate {
         self.events.push(Event { t_s, kind, who, populations });
     }
 
-    pub(super) fn into_records(self, plan: &Plan) -> Vec<GateRecord> {
-        self.events
-            .into_iter()
+    /// Its events without the first `from`.
+    pub(super) fn records(&self, plan: &Plan, from: usize) -> Vec<GateRecord> {
+        let events = self.events.get(from..).unwrap_or_default();
+        events
+            .iter()
             .map(|event| GateRecord {
                 t_s: event.t_s,
                 event: event.kind,

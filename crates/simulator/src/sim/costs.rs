@@ -5,7 +5,8 @@
 //! c_d / 8192 per token of decode context. X never exceeds a chunk, so the
 //! cost model's a max(1, X/B_c) is always a here.
 
-use crate::setup::{Cell, Costs, Speed};
+use crate::setup::cell::IterationParts;
+use crate::setup::{Cell, Speed};
 
 /// c_d is the cost of this much decode context.
 const DECODE_CONTEXT_TOKENS: f64 = 8192.0;
@@ -41,16 +42,14 @@ pub enum CostError {
 }
 
 impl IterationCosts {
-    /// The costs of `cell`: all divided by its speed factor; those per token
+    /// The costs of an iteration of `cell`, beside those of a turn where it has both: all divided by its speed factor; those per token
     /// multiplied by `token_cost_factor`.
     ///
     /// # Errors
     /// [`CostError`].
     pub fn of(cell: &Cell, token_cost_factor: Option<f64>) -> Result<Self, CostError> {
-        let Costs::Iteration { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } = cell.costs
-        else {
-            return Err(CostError::PerTurn);
-        };
+        let IterationParts { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } =
+            cell.iteration_parts().ok_or(CostError::PerTurn)?;
         let speed = match (cell.speed, token_cost_factor) {
             (Speed::Own, _) => 1.0,
             (Speed::Factor { factor }, _) => factor,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Options, RunSpec, SimRun};
-use crate::client::records::{SessionRecord, TurnRecord};
+use crate::client::records::{GateRecord, SessionRecord, TurnRecord};
 use crate::plan::DrawnSession;
 use crate::run::{
     Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, PlannedSession, Rate,
@@ -101,14 +101,7 @@ pub fn to_run(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run {
     let gate = simulated
         .gate
         .iter()
-        .map(|g| GateEvent {
-            t_s: tick(g.t_s),
-            event: g.event,
-            session: g.session.and_then(|who| places.get(&who).copied()),
-            admitted: g.admitted.into(),
-            gated: g.gated.into(),
-            paused: g.paused.into(),
-        })
+        .map(|g| gate_event(g, g.session.and_then(|who| places.get(&who).copied())))
         .collect();
     let engine = simulated.engine.iter().map(|e| EngineSample { t_s: tick(e.t_s), ..*e }).collect();
     Run {
@@ -191,7 +184,8 @@ fn gate(simulated: &SimRun, arm: &ArmSpec) -> Option<Gate> {
     })
 }
 
-fn planned(session: &DrawnSession) -> PlannedSession {
+/// A planned session as a row of `plan`.
+pub fn planned(session: &DrawnSession) -> PlannedSession {
     PlannedSession {
         id: session.session.to_string().into(),
         kind: session.kind,
@@ -203,7 +197,7 @@ fn planned(session: &DrawnSession) -> PlannedSession {
 
 /// A session without a planned arrival (a closed run's) has no `t_planned`: it
 /// starts when another ends.
-fn session(s: &SessionRecord, planned_s: Option<f64>) -> Session {
+pub fn session(s: &SessionRecord, planned_s: Option<f64>) -> Session {
     Session {
         id: s.session.to_string().into(),
         kind: s.kind,
@@ -219,7 +213,8 @@ fn session(s: &SessionRecord, planned_s: Option<f64>) -> Session {
     }
 }
 
-fn turn(t: &TurnRecord, session: SessionIndex) -> Turn {
+/// A turn as a row of `turns`, of the session at this place.
+pub fn turn(t: &TurnRecord, session: SessionIndex) -> Turn {
     let unfinished = t.status == TurnStatus::UnfinishedAtHorizon;
     Turn {
         session,
@@ -236,8 +231,20 @@ fn turn(t: &TurnRecord, session: SessionIndex) -> Turn {
     }
 }
 
+/// A gate's event as a row of `gate`, of the session at this place.
+pub fn gate_event(g: &GateRecord, session: Option<SessionIndex>) -> GateEvent {
+    GateEvent {
+        t_s: tick(g.t_s),
+        event: g.event,
+        session,
+        admitted: g.admitted.into(),
+        gated: g.gated.into(),
+        paused: g.paused.into(),
+    }
+}
+
 /// The nearest whole tick: what the files hold, so that reading a run back gives
 /// the run that was written.
-fn tick(t_s: f64) -> f64 {
+pub fn tick(t_s: f64) -> f64 {
     libm::floor(t_s * TICKS_PER_S + 0.5) / TICKS_PER_S
 }

@@ -1,0 +1,147 @@
+//! An engine that answers prompts of token ids.
+
+use std::time::Duration;
+
+use hyper::Method;
+use hyper::body::Bytes;
+use tokio::time::{Instant, timeout};
+
+use crate::dialect::{Dialect, Heard};
+use crate::fault::Fault;
+use crate::http::{Answer, Http};
+use crate::lines::Lines;
+use crate::metrics::Scrape;
+
+/// Bytes that a line or an answer may have beside its token ids.
+const WORDS_BYTES: u64 = 1 << 20;
+
+/// Bytes that an id may take in an answer: ten digits, a comma, a space.
+const ID_BYTES: u64 = 12;
+
+/// The most bytes of a page of metrics.
+const METRICS_BYTES: u64 = 16 << 20;
+
+/// An engine, and how it is spoken to.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    /// Its address and key.
+    pub http: Http,
+    /// Whose interface it has.
+    pub dialect: Dialect,
+    /// The model's name, where the interface asks for it.
+    pub model: String,
+    /// Whether it leaves out the number of cached tokens where it is 0, as the canary has shown.
+    pub zero_is_absent: bool,
+    /// How long a request may take, s.
+    pub timeout_s: u64,
+}
+
+/// An answer to a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// When its first token came.
+    pub first: Option<Instant>,
+    /// When it ended.
+    pub end: Instant,
+    /// Its tokens.
+    pub output: Vec<u32>,
+    /// Prompt tokens that were in the cache; `None` where the engine does not say.
+    pub cached_tokens: Option<u64>,
+}
+
+impl Engine {
+    /// Asks for `decode` tokens after `prompt`.
+    ///
+    /// # Errors
+    /// Whatever went wrong; nothing is sent twice.
+    pub async fn ask(&self, prompt: &[u32], decode: u64) -> Result<Reply, Fault> {
+        let body = self.body(prompt, decode);
+        self.ask_with(body, prompt.len() as u64, decode).await
+    }
+
+    /// The request's JSON.
+    pub(crate) fn body(&self, prompt: &[u32], decode: u64) -> Bytes {
+        self.dialect.body(&self.model, prompt, decode).into()
+    }
+
+    /// Sends a body made before, of a prompt of so many tokens.
+    pub(crate) async fn ask_with(
+        &self,
+        body: Bytes,
+        prompt: u64,
+        decode: u64,
+    ) -> Result<Reply, Fault> {
+        let answering = self.answer(body, prompt, decode);
+        let limit = Duration::from_secs(self.timeout_s);
+        timeout(limit, answering).await.map_err(|_| Fault::Timeout(self.timeout_s))?
+    }
+
+    async fn answer(&self, body: Bytes, prompt: u64, decode: u64) -> Result<Reply, Fault> {
+        let mut answer = self.http.send(Method::POST, self.dialect.generate_path(), body).await?;
+        if answer.status != 200 {
+            return Err(Fault::Status(answer.status));
+        }
+        // vLLM's first event repeats the prompt; SGLang's events may repeat the output.
+        let line = WORDS_BYTES + ID_BYTES * (prompt + decode);
+        let all = line + decode * (ID_BYTES * decode).max(4096);
+        let mut lines = Lines::new(usize::try_from(line).unwrap_or(usize::MAX));
+        let (mut heard, mut first) = (Heard::default(), None);
+        while let Some(piece) = answer.piece(all).await? {
+            lines.push(&piece);
+            while let Some(line) = lines.next_line()? {
+                if heard.line(self.dialect, line)? && first.is_none() {
+                    first = Some(Instant::now());
+                }
+            }
+            if heard.ids() as u64 > decode * (decode + 1) {
+                return Err(Fault::TooLarge(all));
+            }
+        }
+        let said = heard.said(prompt, decode)?;
+        let end = Instant::now();
+        let cached_tokens = said.cached_tokens.or(self.zero_is_absent.then_some(0));
+        Ok(Reply { first, end, output: said.output, cached_tokens })
+    }
+
+    /// The engine's metrics.
+    ///
+    /// # Errors
+    /// It does not give them within `limit_s`.
+    pub async fn metrics(&self, limit_s: f64) -> Result<Scrape, Fault> {
+        let text = self.get("/metrics", METRICS_BYTES, limit_s).await?;
+        Ok(Scrape::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    /// A JSON value that the engine gives at `path`.
+    ///
+    /// # Errors
+    /// It does not, or it is no JSON.
+    pub async fn json(&self, path: &str) -> Result<serde_json::Value, Fault> {
+        let text = self.get(path, WORDS_BYTES, 30.0).await?;
+        serde_json::from_slice(&text).map_err(|_| Fault::Malformed)
+    }
+
+    async fn get(&self, path: &str, most: u64, limit_s: f64) -> Result<Vec<u8>, Fault> {
+        let get = async {
+            let answer = self.http.send(Method::GET, path, Bytes::new()).await?;
+            served(answer)?.whole(most).await
+        };
+        let limit = Duration::from_secs_f64(limit_s);
+        timeout(limit, get).await.map_err(|_| Fault::Timeout(limit.as_secs()))?
+    }
+
+    /// Empties the prefix cache.
+    ///
+    /// # Errors
+    /// The engine does not take it.
+    pub async fn flush(&self) -> Result<(), Fault> {
+        let flush = self.http.send(Method::POST, self.dialect.flush_path(), Bytes::new());
+        let answer =
+            timeout(Duration::from_secs(60), flush).await.map_err(|_| Fault::Timeout(60))??;
+        served(answer)?.whole(WORDS_BYTES).await.map(drop)
+    }
+}
+
+fn served(answer: Answer) -> Result<Answer, Fault> {
+    if answer.status == 200 { Ok(answer) } else { Err(Fault::Status(answer.status)) }
+}

@@ -1,0 +1,160 @@
+//! What is made sure of before a run: which engine this is, that it reports cached tokens, that
+//! its cache works, and that a flush empties it (the canary; paper: App. E.2).
+
+use std::time::Duration;
+
+use crate::dialect::Dialect;
+use crate::engine::Engine;
+use crate::fault::Fault;
+use crate::metrics::PoolFacts;
+use crate::prompts::{Tokens, canary};
+use crate::run::Canary;
+
+/// Tokens of the canary's prompt: whole blocks of every usual size.
+pub const CANARY_TOKENS: usize = 768;
+
+/// Tokens that the canary asks for.
+const CANARY_DECODE: u64 = 2;
+
+/// How often a busy engine is asked again to empty its cache, a second apart.
+const FLUSHES: u32 = 10;
+
+/// An engine that no run can be made on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PreflightError {
+    /// It does not answer.
+    #[error("{what}: {fault}")]
+    Silent {
+        /// What was asked for.
+        what: &'static str,
+        /// Why there is no answer.
+        fault: Fault,
+    },
+    /// It speaks another interface.
+    #[error("/metrics has nothing of {0}: is this another engine, or are its metrics off?")]
+    Foreign(&'static str),
+    /// A fleet.
+    #[error("{0} engines behind this address: a run directory describes one")]
+    Several(usize),
+    /// It does not say how many prompt tokens were cached.
+    #[error("canary: the engine does not report cached tokens: {0}")]
+    NotReported(&'static str),
+    /// A repeated prompt was not found in the cache.
+    #[error("canary: a prompt sent twice found nothing in the cache: is prefix caching on?")]
+    NothingCached,
+    /// Something was found in a cache that should be off.
+    #[error("canary: {0} tokens were found in a cache that this arm runs without")]
+    CacheIsOn(u64),
+    /// The flush was not taken.
+    #[error("canary: the cache cannot be emptied ({fault}): {hint}")]
+    NoFlush {
+        /// Why.
+        fault: Fault,
+        /// What helps.
+        hint: &'static str,
+    },
+    /// The flush did nothing.
+    #[error("canary: {0} tokens were still in the cache after it was emptied")]
+    NotEmptied(u64),
+}
+
+/// What an engine says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// Its version, where it says.
+    pub version: Option<String>,
+    /// The model's name in its interface, where it says.
+    pub model: Option<String>,
+    /// Its pool.
+    pub pool: PoolFacts,
+}
+
+/// Asks an engine what it is.
+///
+/// # Errors
+/// It gives no metrics, another engine's, or those of several.
+pub async fn look(engine: &Engine) -> Result<Facts, PreflightError> {
+    let silent = |what| move |fault| PreflightError::Silent { what, fault };
+    let scrape = engine.metrics(30.0).await.map_err(silent("/metrics"))?;
+    if scrape.is_foreign(engine.dialect) {
+        return Err(PreflightError::Foreign(engine.dialect.word()));
+    }
+    let pool = scrape.pool(engine.dialect);
+    if pool.engines > 1 {
+        return Err(PreflightError::Several(pool.engines));
+    }
+    let (version, model) = match engine.dialect {
+        Dialect::Vllm => (engine.json("/version").await, engine.json("/v1/models").await),
+        Dialect::Sglang => {
+            (engine.json("/get_server_info").await, engine.json("/get_model_info").await)
+        }
+    };
+    let (version, model) = (version.unwrap_or_default(), model.unwrap_or_default());
+    let text = |value: &serde_json::Value| value.as_str().map(|text| engine.http.kept(text));
+    let model = match engine.dialect {
+        Dialect::Vllm => &model["data"][0]["id"],
+        Dialect::Sglang => &model["model_path"],
+    };
+    Ok(Facts { version: text(&version["version"]), model: text(model), pool })
+}
+
+/// Sends a prompt twice, empties the cache and sends it again; leaves the cache empty. Notes in
+/// `engine` whether it leaves out counts of 0.
+///
+/// # Errors
+/// The engine does not report cached tokens, its cache does not work as the arm wants it, or
+/// it cannot be emptied.
+pub async fn check(
+    engine: &mut Engine,
+    tokens: Tokens,
+    prefix_caching: bool,
+) -> Result<Canary, PreflightError> {
+    let prompt = canary(tokens, CANARY_TOKENS);
+    flush(engine).await?;
+    engine.zero_is_absent = false;
+    let cold = send(engine, &prompt).await?;
+    let warm = send(engine, &prompt).await?;
+    if !prefix_caching {
+        return match warm {
+            Some(cached) if cached > 0 => Err(PreflightError::CacheIsOn(cached)),
+            // Off, the engine may well report nothing: a run without a cache has 0 of it.
+            said => {
+                engine.zero_is_absent = said.is_none();
+                Ok(Canary { cached_before: Some(0), cached_after: Some(0) })
+            }
+        };
+    }
+    match (cold, warm) {
+        (_, None) => return Err(PreflightError::NotReported(engine.dialect.report_flag())),
+        (_, Some(0)) => return Err(PreflightError::NothingCached),
+        (cold, Some(_)) => engine.zero_is_absent = cold.is_none(),
+    }
+    flush(engine).await?;
+    let after = send(engine, &prompt).await?.unwrap_or_default();
+    if after > 0 {
+        return Err(PreflightError::NotEmptied(after));
+    }
+    flush(engine).await?;
+    Ok(Canary { cached_before: warm, cached_after: Some(after) })
+}
+
+async fn send(engine: &Engine, prompt: &[u32]) -> Result<Option<u64>, PreflightError> {
+    let reply = engine.ask(prompt, CANARY_DECODE).await;
+    let silent = |fault| PreflightError::Silent { what: "canary", fault };
+    Ok(reply.map_err(silent)?.cached_tokens)
+}
+
+/// An engine that still ends what an earlier run left refuses a while.
+async fn flush(engine: &Engine) -> Result<(), PreflightError> {
+    let mut tries = 0;
+    loop {
+        match engine.flush().await {
+            Ok(()) => return Ok(()),
+            Err(Fault::Status(400 | 409 | 503)) if tries < FLUSHES => tries += 1,
+            Err(fault) => {
+                return Err(PreflightError::NoFlush { fault, hint: engine.dialect.flush_flag() });
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}

@@ -1,0 +1,271 @@
+//! The client on the wire, against small engines that behave, and that do not.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
+
+mod fake;
+mod setup;
+
+use std::ops::ControlFlow;
+
+use fake::{Fake, Flush, Manner, Report, Trouble};
+use setup::{Setup, drive, drive_until, engine};
+use trapcheck_drive::dialect::Dialect;
+use trapcheck_drive::make::MakeError;
+use trapcheck_drive::preflight::PreflightError;
+use trapcheck_setup::setup::ArmSpec;
+
+const BURST: ArmSpec = ArmSpec::Burst { sessions: None };
+
+/// Requests of the canary.
+const CANARY: usize = 3;
+
+#[test]
+fn a_run_is_recorded_turn_by_turn_and_closed() {
+    for (manner, dialect) in [(Manner::vllm(), Dialect::Vllm), (Manner::sglang(), Dialect::Sglang)]
+    {
+        let fake = Fake::start(manner);
+        let run = drive(&fake, dialect, &BURST);
+        let made = run.made.as_ref().unwrap();
+        let counts = made.meta.counts;
+        assert!(counts.sessions_arrived > 20 && counts.turns > 40, "{counts:?}");
+        assert_eq!((counts.request_errors, counts.sessions_failed), (0, 0));
+        assert_eq!(run.rows("turns").len() as u64, counts.turns);
+        assert_eq!(run.rows("sessions").len() as u64, counts.sessions_arrived);
+        assert!(run.rows("engine").len() > 5, "{}", run.text("engine.csv"));
+        let files = ["started.json", ".meta.json.tmp", ".sessions.csv.tmp"];
+        assert!(files.iter().all(|file| !run.dir.join(file).exists()));
+        let meta: serde_json::Value = serde_json::from_str(&run.text("meta.json")).unwrap();
+        assert_eq!(meta["status"], "completed");
+        assert_eq!(meta["client"]["ended"], "horizon");
+        assert_eq!(meta["canary"]["cached_before"], 736);
+        assert_eq!(meta["canary"]["cached_after"], 0);
+        assert!(meta["client"]["lag"]["sends"].as_u64().unwrap() >= counts.turns);
+    }
+}
+
+#[test]
+fn the_next_prompt_holds_the_output_so_follow_ups_hit_and_first_turns_do_not() {
+    let fake = Fake::start(Manner::vllm());
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
+    let (turns, cached) = (run.column("turns", "turn"), run.column("turns", "cached_tokens"));
+    let prompts = run.column("turns", "prompt_tokens");
+    let status = run.column("turns", "status");
+    let mut follow_ups = 0;
+    for row in (0..turns.len()).filter(|row| status[*row] == "ok") {
+        let (turn, prompt): (u64, u64) =
+            (turns[row].parse().unwrap(), prompts[row].parse().unwrap());
+        assert_eq!(prompt, 200 + 65 * (turn - 1));
+        // What came before this turn, in whole blocks: the prompt and output of the one before.
+        let before = if turn == 1 { 0 } else { (200 + 65 * (turn - 2) + 10) / 32 * 32 };
+        assert_eq!(cached[row], before.to_string(), "turn {turn}");
+        follow_ups += u64::from(turn > 1);
+    }
+    assert!(follow_ups > 20);
+}
+
+#[test]
+fn a_stuck_engine_delays_no_arrival() {
+    let fake = Fake::start(Manner::vllm().with(CANARY, Trouble::Stuck));
+    let run = drive(&fake, Dialect::Vllm, &BURST);
+    let made = run.made.unwrap();
+    // Every planned session was sent, though nothing was answered.
+    let plan = std::fs::read_to_string(run.dir.join("plan.csv")).unwrap();
+    assert_eq!(made.meta.counts.sessions_arrived, plan.lines().count() as u64 - 1);
+    assert_eq!(made.meta.counts.turns, made.meta.counts.sessions_arrived);
+    let lag = made.lag.unwrap();
+    assert_eq!(lag.sends, made.meta.counts.turns);
+    assert!(lag.p99_s < 0.1, "{lag:?}");
+    // And they came when they were due, by the server's own clock.
+    let seen = fake.seen();
+    let sent: Vec<_> = seen.iter().filter(|s| s.prompt.len() == 200).collect();
+    assert_eq!(sent.len() as u64, made.meta.counts.turns);
+    let span = sent.last().unwrap().at.duration_since(sent[0].at).as_secs_f64();
+    assert!(span > 1.0 && span < 2.1, "{span}");
+}
+
+#[test]
+fn each_fault_is_named_in_its_turn_and_ends_that_session_only() {
+    let cases = [
+        (Trouble::Status(503), "answered with status 503"),
+        (Trouble::EndlessHead, "answer is not HTTP or its head is too large"),
+        (Trouble::EndlessLine, "answer too large"),
+        (Trouble::EndlessEvents, "answer too large"),
+        (Trouble::ShortBody, "connection broken"),
+        (Trouble::CutStream, "connection broken"),
+        (Trouble::NotJson, "malformed event"),
+        (Trouble::NotHttp, "answer is not HTTP"),
+        (Trouble::NoIds, "no token ids in the answer"),
+        (Trouble::FewIds, "answered 9 of 10 tokens"),
+        (Trouble::MoreCached, "impossible usage: more cached than prompt tokens"),
+        (Trouble::OtherPrompt, "impossible usage: another number of prompt tokens"),
+        (Trouble::ErrorEvent, "engine reported an error"),
+    ];
+    for (trouble, expected) in cases {
+        let fake = Fake::start(Manner::vllm().with(CANARY + 12, trouble.clone()));
+        let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
+        let made = run.made.as_ref().unwrap();
+        let status = run.column("turns", "status");
+        let counts = made.meta.counts;
+        assert_eq!(
+            status.iter().filter(|word| *word == "ok").count(),
+            12,
+            "{trouble:?}: {status:?}"
+        );
+        assert!(
+            status[12..].iter().any(|word| word.starts_with(expected)),
+            "{trouble:?}: {status:?}"
+        );
+        // No retry: a failed turn is the last of its session, and others arrive all the same.
+        assert_eq!(counts.request_errors, counts.sessions_failed, "{trouble:?}");
+        assert!(counts.request_errors > 3, "{trouble:?}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_server_that_dies_is_recorded_to_the_end_of_the_run() {
+    let fake = Fake::start(Manner::vllm().with(CANARY + 12, Trouble::Dies));
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
+    let made = run.made.as_ref().unwrap();
+    let status = run.column("turns", "status");
+    assert!(status.iter().any(|word| word == "no connection: refused"), "{status:?}");
+    assert_eq!(made.meta.duration_s, 2.0);
+    assert!(made.meta.counts.sessions_failed > 3);
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let elsewhere = Fake::start(Manner::vllm());
+    let to = format!("{}/v1/completions", elsewhere.url);
+    let fake = Fake::start(Manner::vllm().with(CANARY, Trouble::Redirect(to)));
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
+    let status = run.column("turns", "status");
+    assert!(status.iter().all(|word| word.contains("redirect (status 307)")), "{status:?}");
+    assert_eq!(elsewhere.connections(), 0);
+}
+
+#[test]
+fn a_key_is_sent_and_written_nowhere_whatever_the_server_says() {
+    const KEY: &str = "sk-0123456789";
+    // A server that puts the key into everything it says.
+    let manner = Manner { model: format!("model {KEY}"), ..Manner::vllm() };
+    let fake = Fake::start(manner.with(CANARY + 5, Trouble::Status(401)));
+    let engine = engine(&fake.url, Dialect::Vllm, Some(KEY));
+    let run = drive_until(&Setup::of("vllm"), &BURST, engine, |_| ControlFlow::Continue(()));
+    let made = run.made.as_ref().unwrap();
+    assert!(made.meta.counts.request_errors > 0);
+    assert!(
+        fake.seen().iter().all(|seen| seen.head.contains(&format!("authorization: Bearer {KEY}")))
+    );
+    for entry in std::fs::read_dir(&run.dir).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(KEY), "{}", path.display());
+    }
+    assert!(!format!("{made:?}").contains(KEY));
+}
+
+fn refusal(manner: Manner, arm: &ArmSpec) -> MakeError {
+    let dialect = if manner.is_sglang { Dialect::Sglang } else { Dialect::Vllm };
+    let fake = Fake::start(manner);
+    let run = drive(&fake, dialect, arm);
+    assert!(!run.dir.exists(), "nothing is written of a run that did not start");
+    run.made.unwrap_err()
+}
+
+#[test]
+fn the_canary_refuses_an_engine_that_cannot_be_measured_and_says_what_helps() {
+    use PreflightError::{NoFlush, NotEmptied, NotReported};
+    let vllm = Manner::vllm;
+    let said = refusal(Manner { report: Report::Never, ..vllm() }, &BURST);
+    assert!(matches!(said, MakeError::Preflight(NotReported(_))), "{said}");
+    assert!(said.to_string().contains("--enable-prompt-tokens-details"), "{said}");
+    let said = refusal(Manner { report: Report::Never, ..Manner::sglang() }, &BURST);
+    assert!(said.to_string().contains("--enable-cache-report"), "{said}");
+    let said = refusal(Manner { flush: Flush::NotThere, ..vllm() }, &BURST);
+    assert!(matches!(said, MakeError::Preflight(NoFlush { .. })), "{said}");
+    assert!(said.to_string().contains("VLLM_SERVER_DEV_MODE=1"), "{said}");
+    let said = refusal(Manner { flush: Flush::DoesNothing, ..vllm() }, &BURST);
+    assert!(matches!(said, MakeError::Preflight(NotEmptied(736))), "{said}");
+}
+
+#[test]
+fn an_engine_that_is_not_the_cells_is_refused() {
+    let said = refusal(Manner { pool_blocks: 500, ..Manner::vllm() }, &BURST).to_string();
+    assert_eq!(said, "cell small: the engine has a pool of 16000 tokens, the cell one of 30016");
+    let off = Manner { prefix_caching: false, ..Manner::vllm() };
+    let said = refusal(off.clone(), &BURST).to_string();
+    assert!(said.contains("runs with the prefix cache on, the engine has it off"), "{said}");
+    let fake = Fake::start(Manner::sglang());
+    let said = drive(&fake, Dialect::Vllm, &BURST).made.unwrap_err().to_string();
+    assert!(said.contains("/metrics has nothing of vllm"), "{said}");
+    // The cache-off arm wants exactly that engine.
+    let fake = Fake::start(off);
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::E0a { population: 4 });
+    assert_eq!(run.made.as_ref().unwrap().meta.counts.request_errors, 0);
+    assert!(run.column("turns", "cached_tokens").iter().all(|n| n == "0" || n.is_empty()));
+}
+
+#[test]
+fn a_count_that_is_left_out_where_it_is_0_is_0() {
+    let fake = Fake::start(Manner { report: Report::NotZero, ..Manner::vllm() });
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
+    let (turns, cached) = (run.column("turns", "turn"), run.column("turns", "cached_tokens"));
+    let status = run.column("turns", "status");
+    let first = (0..turns.len()).filter(|row| turns[*row] == "1" && status[*row] == "ok");
+    assert!(first.into_iter().all(|row| cached[row] == "0"), "{cached:?}");
+    assert!(run.text("config.yaml").contains("zero_is_absent: true"));
+}
+
+#[test]
+fn a_gate_admits_no_more_than_its_cap() {
+    let fake = Fake::start(Manner { answer_s: 0.05, ..Manner::vllm() });
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::Capped { cap: 2 });
+    let admitted = run.column("gate", "admitted");
+    assert!(admitted.len() > 10, "{admitted:?}");
+    assert!(admitted.iter().all(|n| n.parse::<u32>().unwrap() <= 2), "{admitted:?}");
+    let meta = run.made.unwrap().meta;
+    assert_eq!(meta.gate.map(|gate| gate.n_cap), Some(2));
+}
+
+#[test]
+fn a_closed_plan_that_is_used_up_ends_the_run_and_says_so() {
+    let fake = Fake::start(Manner { answer_s: 0.0, ..Manner::vllm() });
+    let mut setup = Setup::of("vllm");
+    // A reference rate so low that hardly a session is drawn beyond the population.
+    setup.cell.lambda_ref_per_s = 0.01;
+    let engine = engine(&fake.url, Dialect::Vllm, None);
+    let arm = ArmSpec::Closed { population: 3 };
+    let run = drive_until(&setup, &arm, engine, |_| ControlFlow::Continue(()));
+    let meta: serde_json::Value = serde_json::from_str(&run.text("meta.json")).unwrap();
+    assert_eq!(meta["client"]["ended"], "plan used up");
+    assert_eq!(meta["status"], "truncated");
+}
+
+#[test]
+fn a_closed_population_is_kept() {
+    let fake = Fake::start(Manner::vllm());
+    let run = drive(&fake, Dialect::Vllm, &ArmSpec::Closed { population: 3 });
+    let status = run.column("sessions", "status");
+    assert_eq!(status.iter().filter(|word| *word == "running").count(), 3, "{status:?}");
+    assert!(status.iter().filter(|word| *word == "completed").count() > 3, "{status:?}");
+}
+
+#[test]
+fn a_run_that_is_ended_early_is_closed_as_truncated_with_its_reason() {
+    let fake = Fake::start(Manner::vllm());
+    let engine = engine(&fake.url, Dialect::Vllm, None);
+    let run = drive_until(&Setup::of("vllm"), &BURST, engine, |progress| {
+        if progress.turns > 0 {
+            ControlFlow::Break("enough".into())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    let meta: serde_json::Value = serde_json::from_str(&run.text("meta.json")).unwrap();
+    assert_eq!(
+        (&meta["status"], &meta["client"]["ended"]),
+        (&"truncated".into(), &"decided: enough".into())
+    );
+    let duration_s = meta["duration_s"].as_f64().unwrap();
+    assert!((1.0..2.0).contains(&duration_s), "{duration_s}");
+    assert_eq!(run.rows("turns").len() as u64, run.made.unwrap().meta.counts.turns);
+}

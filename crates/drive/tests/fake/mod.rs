@@ -1,0 +1,413 @@
+//! A small engine on the loopback that speaks vLLM's or SGLang's interface as documented: a
+//! prefix cache in blocks, streams of events, metrics, a flush. It can be slow, stuck, dying
+//! or lying.
+#![allow(dead_code)] // each test program uses a part of it
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Tokens per block.
+const BLOCK: usize = 32;
+
+/// What the engine is like.
+#[derive(Debug, Clone)]
+pub struct Manner {
+    pub is_sglang: bool,
+    /// Time of an answer, s.
+    pub answer_s: f64,
+    pub report: Report,
+    pub flush: Flush,
+    pub pool_blocks: usize,
+    pub prefix_caching: bool,
+    /// What its model is called.
+    pub model: String,
+    /// What goes wrong, from this request on (the canary's three are the first).
+    pub trouble: Option<(usize, Trouble)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    Always,
+    /// A count of 0 is left out.
+    NotZero,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flush {
+    Works,
+    NotThere,
+    DoesNothing,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Trouble {
+    /// Takes requests, never answers.
+    Stuck,
+    /// Closes everything and is gone.
+    Dies,
+    Status(u16),
+    Redirect(String),
+    EndlessHead,
+    EndlessLine,
+    EndlessEvents,
+    /// A content length that is larger than the body.
+    ShortBody,
+    /// The stream ends before its last event.
+    CutStream,
+    NotJson,
+    NotHttp,
+    NoIds,
+    FewIds,
+    MoreCached,
+    OtherPrompt,
+    ErrorEvent,
+}
+
+impl Manner {
+    pub fn vllm() -> Self {
+        Self {
+            is_sglang: false,
+            answer_s: 0.005,
+            report: Report::Always,
+            flush: Flush::Works,
+            pool_blocks: 938,
+            prefix_caching: true,
+            model: "tiny".into(),
+            trouble: None,
+        }
+    }
+
+    pub fn sglang() -> Self {
+        Self { is_sglang: true, ..Self::vllm() }
+    }
+
+    pub fn with(self, from: usize, trouble: Trouble) -> Self {
+        Self { trouble: Some((from, trouble)), ..self }
+    }
+}
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub at: Instant,
+    pub path: String,
+    pub head: String,
+    pub prompt: Vec<u32>,
+}
+
+/// A running engine; dropped, it takes no more connections.
+pub struct Fake {
+    pub url: String,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    manner: Manner,
+    cache: Mutex<HashSet<u64>>,
+    seen: Mutex<Vec<Seen>>,
+    prompts: AtomicUsize,
+    connections: AtomicUsize,
+    is_gone: AtomicBool,
+    address: std::net::SocketAddr,
+}
+
+impl Fake {
+    pub fn start(manner: Manner) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            manner,
+            cache: Mutex::default(),
+            seen: Mutex::default(),
+            prompts: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+            is_gone: AtomicBool::new(false),
+            address,
+        });
+        let serving = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if serving.is_gone.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                serving.connections.fetch_add(1, Ordering::SeqCst);
+                let shared = Arc::clone(&serving);
+                let serve = move || drop(shared.serve(stream));
+                let small = thread::Builder::new().stack_size(256 << 10);
+                let _ = small.spawn(serve);
+            }
+        });
+        Self { url: format!("http://{address}"), shared }
+    }
+
+    /// Requests so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.shared.seen.lock().unwrap().clone()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.shared.go();
+    }
+}
+
+impl Shared {
+    /// No more connections: the listener's thread is woken to see it.
+    fn go(&self) {
+        self.is_gone.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+    }
+
+    fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
+        let (head, body) = read_request(&mut stream)?;
+        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+        let json: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        let ids = if self.manner.is_sglang { &json["input_ids"] } else { &json["prompt"] };
+        let prompt: Vec<u32> = serde_json::from_value(ids.clone()).unwrap_or_default();
+        let seen = Seen { at: Instant::now(), path: path.clone(), head, prompt: prompt.clone() };
+        self.seen.lock().unwrap().push(seen);
+        match path.as_str() {
+            "/v1/completions" | "/generate" => self.generate(stream, &json, &prompt),
+            "/metrics" => plain(stream, "200 OK", &self.metrics()),
+            "/reset_prefix_cache" | "/flush_cache" => match self.manner.flush {
+                Flush::Works => {
+                    self.cache.lock().unwrap().clear();
+                    plain(stream, "200 OK", "")
+                }
+                Flush::DoesNothing => plain(stream, "200 OK", ""),
+                Flush::NotThere => plain(stream, "404 Not Found", "{\"detail\":\"Not Found\"}"),
+            },
+            "/version" => plain(stream, "200 OK", "{\"version\":\"0.32.0\"}"),
+            "/get_server_info" => plain(stream, "200 OK", "{\"version\":\"0.5.23\"}"),
+            "/v1/models" => {
+                let model = &self.manner.model;
+                plain(stream, "200 OK", &serde_json::json!({"data": [{"id": model}]}).to_string())
+            }
+            "/get_model_info" => {
+                let model = &self.manner.model;
+                plain(stream, "200 OK", &serde_json::json!({"model_path": model}).to_string())
+            }
+            _ => plain(stream, "404 Not Found", ""),
+        }
+    }
+
+    fn metrics(&self) -> String {
+        let blocks = self.manner.pool_blocks;
+        let on = if self.manner.prefix_caching { "True" } else { "False" };
+        if self.manner.is_sglang {
+            let tokens = blocks * BLOCK;
+            return format!(
+                "sglang:num_running_reqs{{tp_rank=\"0\"}} 1\nsglang:num_queue_reqs{{tp_rank=\"0\"}} 2\n\
+                 sglang:max_total_num_tokens{{tp_rank=\"0\"}} {tokens}\nsglang:prompt_tokens_total 10\n"
+            );
+        }
+        format!(
+            "vllm:num_requests_running{{engine=\"0\"}} 1.0\nvllm:num_requests_waiting{{engine=\"0\"}} 2.0\n\
+             vllm:kv_cache_usage_perc{{engine=\"0\"}} 0.5\nvllm:prompt_tokens_total{{engine=\"0\"}} 10\n\
+             vllm:cache_config_info{{block_size=\"{BLOCK}\",num_gpu_blocks=\"{blocks}\",\
+             enable_prefix_caching=\"{on}\"}} 1.0\n"
+        )
+    }
+
+    fn generate(
+        &self,
+        mut stream: TcpStream,
+        json: &serde_json::Value,
+        prompt: &[u32],
+    ) -> std::io::Result<()> {
+        let number = self.prompts.fetch_add(1, Ordering::SeqCst);
+        let trouble = self.manner.trouble.clone().filter(|(from, _)| number >= *from);
+        let trouble = trouble.map(|(_, trouble)| trouble);
+        let asked = if self.manner.is_sglang {
+            &json["sampling_params"]["max_new_tokens"]
+        } else {
+            &json["max_tokens"]
+        };
+        let decode = asked.as_u64().unwrap_or(1) as u32;
+        let cached = self.cached(prompt);
+        let output: Vec<u32> = (0..decode).map(|i| 500 + (prompt.len() as u32 + i) % 97).collect();
+        if let Some(trouble) = &trouble
+            && self.breaks(&mut stream, trouble)?
+        {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_secs_f64(self.manner.answer_s));
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+        )?;
+        let told = Told { prompt: prompt.len(), cached, output: &output };
+        for event in self.events(&told, trouble.as_ref()) {
+            chunk(&mut stream, &format!("data: {event}\n\n"))?;
+        }
+        let whole: Vec<u32> = [prompt, &output].concat();
+        if self.manner.prefix_caching {
+            self.cache.lock().unwrap().extend(chain(&whole));
+        }
+        if trouble == Some(Trouble::CutStream) {
+            return Ok(());
+        }
+        chunk(&mut stream, "data: [DONE]\n\n")?;
+        write!(stream, "0\r\n\r\n")
+    }
+
+    /// Prompt tokens in the cache, in whole blocks and short of the last token.
+    fn cached(&self, prompt: &[u32]) -> usize {
+        let cache = self.cache.lock().unwrap();
+        let found = chain(prompt).into_iter().take_while(|hash| cache.contains(hash)).count();
+        found.min((prompt.len() - 1) / BLOCK) * BLOCK
+    }
+
+    fn events(&self, told: &Told<'_>, trouble: Option<&Trouble>) -> Vec<String> {
+        let (mut output, mut prompt, mut cached) = (told.output, told.prompt, told.cached);
+        match trouble {
+            Some(Trouble::NoIds) => output = &[],
+            Some(Trouble::FewIds) => output = &output[..output.len() - 1],
+            Some(Trouble::MoreCached) => cached = prompt + 1,
+            Some(Trouble::OtherPrompt) => prompt += 1,
+            Some(Trouble::NotJson) => return vec!["{\"choices\":".into()],
+            Some(Trouble::ErrorEvent) => return vec!["{\"error\":{\"message\":\"no\"}}".into()],
+            _ => {}
+        }
+        let reported = match self.manner.report {
+            Report::Always => Some(cached),
+            Report::NotZero => Some(cached).filter(|cached| *cached > 0),
+            Report::Never => None,
+        };
+        if self.manner.is_sglang {
+            let event = |ids: &[u32], reason: &str| {
+                format!(
+                    "{{\"text\":\"x\",\"output_ids\":{ids:?},\"meta_info\":{{\"id\":\"r\",\"finish_reason\":{reason},\
+                     \"prompt_tokens\":{prompt},\"completion_tokens\":{},\"cached_tokens\":{}}}}}",
+                    told.output.len(),
+                    reported.map_or("null".into(), |n| n.to_string())
+                )
+            };
+            let first = output.get(..1).unwrap_or_default();
+            return vec![event(first, "null"), event(output, "{\"type\":\"length\",\"length\":1}")];
+        }
+        let details = reported.map_or("null".into(), |n| format!("{{\"cached_tokens\":{n}}}"));
+        let mut events: Vec<String> = output
+            .iter()
+            .map(|id| format!("{{\"choices\":[{{\"index\":0,\"text\":\"x\",\"token_ids\":[{id}]}}],\"usage\":null}}"))
+            .collect();
+        events.push(format!(
+            "{{\"choices\":[],\"usage\":{{\"prompt_tokens\":{prompt},\"total_tokens\":0,\"completion_tokens\":{},\
+             \"prompt_tokens_details\":{details}}}}}",
+            told.output.len()
+        ));
+        events
+    }
+
+    /// What ends an answer before it has begun; false where the trouble is within the events.
+    fn breaks(&self, stream: &mut TcpStream, trouble: &Trouble) -> std::io::Result<bool> {
+        match trouble {
+            Trouble::Stuck => thread::sleep(Duration::from_secs(3600)),
+            Trouble::Dies => self.go(),
+            Trouble::Status(status) => {
+                let status = format!("{status} Error");
+                plain(stream.try_clone()?, &status, "Authorization: what you sent")?;
+            }
+            Trouble::Redirect(to) => {
+                write!(
+                    stream,
+                    "HTTP/1.1 307 Temporary Redirect\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"
+                )?;
+            }
+            Trouble::EndlessHead => {
+                write!(stream, "HTTP/1.1 200 OK\r\n")?;
+                loop {
+                    write!(stream, "x-more: {}\r\n", "x".repeat(1000))?;
+                }
+            }
+            Trouble::EndlessLine => {
+                write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ")?;
+                loop {
+                    stream.write_all(&[b'x'; 65_536])?;
+                }
+            }
+            Trouble::EndlessEvents => {
+                write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")?;
+                loop {
+                    stream.write_all(b": nothing\n\n".repeat(1000).as_slice())?;
+                }
+            }
+            Trouble::ShortBody => {
+                write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\ndata: [DONE]\n\n")?;
+            }
+            Trouble::NotHttp => stream.write_all(b"\x16\x03\x01 this is no HTTP\r\n\r\n")?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+struct Told<'a> {
+    prompt: usize,
+    cached: usize,
+    output: &'a [u32],
+}
+
+/// Of each whole block, the hash of everything up to its end.
+fn chain(ids: &[u32]) -> Vec<u64> {
+    let mut hasher = DefaultHasher::new();
+    ids.chunks_exact(BLOCK)
+        .map(|block| {
+            block.hash(&mut hasher);
+            hasher.finish()
+        })
+        .collect()
+}
+
+fn chunk(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
+    let framed = format!("{:x}\r\n{text}\r\n", text.len());
+    stream.write_all(framed.as_bytes())
+}
+
+fn plain(mut stream: TcpStream, status: &str, body: &str) -> std::io::Result<()> {
+    let length = body.len();
+    let text =
+        format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+    stream.write_all(text.as_bytes())
+}
+
+fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 65_536];
+    loop {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        if let Some(end) = end {
+            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+            let length = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+            });
+            let length: usize = length.unwrap_or(0);
+            let mut body = bytes.split_off(end + 4);
+            while body.len() < length {
+                match stream.read(&mut buffer)? {
+                    0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                    n => body.extend_from_slice(&buffer[..n]),
+                }
+            }
+            return Ok((head, body));
+        }
+        match stream.read(&mut buffer)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            n => bytes.extend_from_slice(&buffer[..n]),
+        }
+    }
+}

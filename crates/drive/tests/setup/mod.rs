@@ -1,0 +1,155 @@
+//! A small cell, its workload and its protocol, and a run of them on a fake engine.
+#![allow(dead_code)] // each test program uses a part of it
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use tokio::sync::Notify;
+use trapcheck_drive::address::{Address, ApiKey};
+use trapcheck_drive::dialect::Dialect;
+use trapcheck_drive::engine::Engine;
+use trapcheck_drive::http::Http;
+use trapcheck_drive::make::{Job, Made, MakeError, make};
+use trapcheck_drive::progress::Progress;
+use trapcheck_drive::prompts::Tokens;
+use trapcheck_setup::setup::{ArmSpec, Cell, Protocol, Workload};
+use trapcheck_simulator::sim::directory::Label;
+use trapcheck_simulator::sim::{Options, RunSpec};
+
+use crate::fake::Fake;
+
+const WORKLOAD: &str = "
+name: short
+turns: { law: truncated-geometric, mean: 4, max: 8 }
+first_prompt_tokens: 200
+tool_output_tokens: 55
+decoded_tokens: 10
+tool_time: { law: exponential, mean_s: 0.05 }
+";
+
+const CELL: &str = "
+name: small
+workload: short
+protocol: brief
+engine: { name: ENGINE, version: 0.0.0 }
+model: m
+gpu: none
+pool_tokens: 30016
+block_tokens: 32
+batching: mixed
+chunk_tokens: 2048
+max_running: 256
+lambda_ref_per_s: 10.0
+costs: { kind: iteration, a_s: 0.01, f0_s: 0.001, b_s_per_token: 0.0001, c_p_s_per_pair: 0.0, c_d_s: 0.0 }
+";
+
+const PROTOCOL: &str = "
+name: brief
+paired:
+  horizon_s: 2
+  burst: { start_s: 0.5, length_s: 0.2, sessions: 10 }
+  window_s: [1, 2]
+  last_s: 0.5
+  minimum_window_s: 0.5
+closed: { warm_up_s: 0.5, window_s: 1 }
+e0a: { warm_up_s: 0.5, window_s: 1 }
+e0b: { horizon_s: 2, window_s: [1, 2] }
+bins: { backlog_s: 0.1, hit_s: 0.1, follow_up_s: 0.1, gap_s: 0.1 }
+";
+
+/// A cell and what it names.
+pub struct Setup {
+    pub cell: Cell,
+    pub workload: Workload,
+    pub protocol: Protocol,
+}
+
+impl Setup {
+    /// Of an engine of this name.
+    pub fn of(engine: &str) -> Self {
+        let cell = CELL.replace("ENGINE", engine);
+        Self {
+            cell: Cell::parse(Path::new("small.yaml"), cell.as_bytes()).unwrap(),
+            workload: Workload::parse(Path::new("short.yaml"), WORKLOAD.as_bytes()).unwrap(),
+            protocol: Protocol::parse(Path::new("brief.yaml"), PROTOCOL.as_bytes()).unwrap(),
+        }
+    }
+
+    pub fn spec<'a>(&'a self, arm: &'a ArmSpec) -> RunSpec<'a> {
+        RunSpec {
+            cell: &self.cell,
+            workload: &self.workload,
+            protocol: &self.protocol,
+            arm,
+            multiple: arm.population().is_none().then_some(1.0),
+            seed: 1,
+            options: Options { sample_s: 0.2, ..Options::default() },
+        }
+    }
+}
+
+/// An engine's address and interface.
+pub fn engine(url: &str, dialect: Dialect, key: Option<&str>) -> Engine {
+    let key = key.map(|key| ApiKey::new(key).unwrap());
+    Engine {
+        http: Http::new(Address::parse(url).unwrap(), key),
+        dialect,
+        model: String::new(),
+        zero_is_absent: false,
+        timeout_s: 60,
+    }
+}
+
+/// A driven run and where it lies.
+pub struct Run {
+    pub dir: PathBuf,
+    pub made: Result<Made, MakeError>,
+    pub folder: tempfile::TempDir,
+}
+
+impl Run {
+    pub fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.dir.join(file)).unwrap()
+    }
+
+    /// Rows of a table without its header, split at commas.
+    pub fn rows(&self, table: &str) -> Vec<Vec<String>> {
+        let text = self.text(&format!("{table}.csv"));
+        text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    }
+
+    /// A column of a table by its name.
+    pub fn column(&self, table: &str, name: &str) -> Vec<String> {
+        let text = self.text(&format!("{table}.csv"));
+        let place = text.lines().next().unwrap().split(',').position(|n| n == name).unwrap();
+        self.rows(table).into_iter().map(|row| row[place].clone()).collect()
+    }
+}
+
+/// Drives a run until `watch` ends it.
+pub fn drive_until(
+    setup: &Setup,
+    arm: &ArmSpec,
+    engine: Engine,
+    watch: impl FnMut(&Progress) -> ControlFlow<String>,
+) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let job = Job {
+        spec: setup.spec(arm),
+        label: Label { run_id: "run".into(), registration: None },
+        tokens: Tokens::USUAL,
+    };
+    let made = runtime().block_on(make(&job, engine, &dir, &Notify::new(), watch));
+    Run { dir, made, folder }
+}
+
+/// Drives a run to its horizon.
+pub fn drive(fake: &Fake, dialect: Dialect, arm: &ArmSpec) -> Run {
+    let setup = Setup::of(dialect.word());
+    drive_until(&setup, arm, engine(&fake.url, dialect, None), |_| ControlFlow::Continue(()))
+}
+
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
