@@ -107,22 +107,14 @@ fn uses(text: &str) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbers::ledger::Status;
 
     fn ledger() -> Vec<Entry> {
         let entry = |id: &str, ours: &str| Entry {
             id: id.into(),
-            place: String::new(),
-            statement: String::new(),
             kind: "measured".into(),
-            unit: String::new(),
             published: "-0.5, 2".into(),
             ours: ours.into(),
-            from: String::new(),
-            status: Status::Replicated,
-            gap: String::new(),
-            because: String::new(),
-            computed_from: Vec::new(),
+            ..Entry::default()
         };
         vec![entry("gap-ratio", "1.13"), entry("slopes", "")]
     }

@@ -97,6 +97,10 @@ impl Statement {
         let with = first_of(&query, defined);
         parts.extend(put_right(&mut query, &mut value, with.clone())?);
         parts.extend(Found::of(&query).parts(&with));
+        // What a value is taken from may be the statement's own.
+        let defined = query.with.iter().flat_map(|with| &with.cte_tables);
+        let own: BTreeSet<&str> = defined.map(|of| of.alias.name.value.as_str()).collect();
+        parts.retain(|part| !own.contains(part.name.as_str()));
         Ok(Prepared { sql: query.to_string(), parts })
     }
 }
