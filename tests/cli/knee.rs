@@ -74,7 +74,7 @@ fn recorded_sessions_have_a_bracket_a_cap_and_a_theory_beside_it() {
     assert!((3.0..12.0).contains(&good) && (3.0..20.0).contains(&onset), "{said}");
     let crossing = number("from empty: half-hit crossing");
     assert!(good <= crossing && crossing <= trapped, "{said}");
-    let picture = std::fs::read_to_string(plot).unwrap();
+    let picture = std::fs::read_to_string(&plot).unwrap();
     assert!(picture.contains("simulated"), "a picture of simulated runs says so");
     // The same question has the same answer.
     assert_eq!(knee(&args).1, said);
