@@ -1,9 +1,8 @@
 //! What the engine serves while every turn misses, from the file itself: its prompt tokens per
-//! second, and against a session's tokens the rate that would clear a backlog.
+//! second, and with the client's sessions a bound on how many of them that is.
 
 use super::facts::Facts;
 use super::timeline::Stretch;
-use super::times::length;
 use crate::digits::fixed;
 use crate::form::{Ended, Request};
 use crate::sessions::By;
@@ -76,19 +75,10 @@ impl Capacity {
         let arriving = self
             .arriving_per_s
             .map_or(String::new(), |arriving| format!("; {} arrive", fixed(arriving, 3)));
-        let mut lines =
-            vec![format!("{rate}: at most {} sessions/s{arriving}", fixed(capacity, 3))];
-        if self.arriving_per_s.is_some_and(|arriving| arriving > capacity) {
-            lines.push("a cut to just below what is served now does not clear it".into());
-        }
-        if let Some(backlog) = self.backlog {
-            lines.push(format!(
-                "arrivals of {} sessions/s, nine tenths of that, clear {} sessions within {}",
-                fixed(0.9 * capacity, 3),
-                fixed(backlog, 0),
-                length(backlog / (0.1 * capacity))
-            ));
-        }
-        lines
+        // No rate that clears it follows from an upper bound.
+        vec![
+            format!("{rate}: at most {} sessions/s{arriving}, fewer where sessions were cut short", fixed(capacity, 3)),
+            "a cut of arrivals to just below what is served now does not clear it; --cell adds the rate and the caps that do".into(),
+        ]
     }
 }
