@@ -224,45 +224,6 @@ pub fn rounded(t: f64, decimals: usize) -> Option<f64> {
     whole(t, decimals).map_or_else(|| format!("{t:.decimals$}").parse().ok(), |_| Some(t))
 }
 
-fn write_csv<W: Write>(table: &Table<'_>, mut out: W) -> io::Result<W> {
-    let mut line = Vec::new();
-    for (i, (name, _)) in table.columns.iter().enumerate() {
-        push_text(&mut line, i, name);
-    }
-    line.push(b'\n');
-    let rows = table.columns.first().map_or(0, |(_, values)| values.len());
-    for row in 0..rows {
-        for (i, (_, values)) in table.columns.iter().enumerate() {
-            match &values[row] {
-                Value::Text(text) => push_text(&mut line, i, text),
-                Value::Owned(text) => push_text(&mut line, i, text),
-                Value::Count(None) | Value::Seconds(None) | Value::Planned(None) => {
-                    push_text(&mut line, i, "")
-                }
-                Value::Count(Some(count)) => {
-                    push_text(&mut line, i, "");
-                    push_digits(&mut line, *count, 1);
-                }
-                Value::Planned(Some(t)) => {
-                    push_text(&mut line, i, "");
-                    push_time(&mut line, *t, MICROSECONDS);
-                }
-                Value::Seconds(Some(t)) => {
-                    push_text(&mut line, i, "");
-                    push_time(&mut line, *t, TICKS);
-                }
-            }
-        }
-        line.push(b'\n');
-        if line.len() > 1 << 16 {
-            out.write_all(&line)?;
-            line.clear();
-        }
-    }
-    out.write_all(&line)?;
-    Ok(out)
-}
-
 /// A whole number, with zeros before it up to so many digits.
 fn push_digits(line: &mut Vec<u8>, mut n: u64, least: usize) {
     let start = line.len();
