@@ -62,7 +62,7 @@ fn load(dir: &Path) -> Result<(), String> {
 
 #[test]
 fn every_example_is_read_by_its_own_reader() {
-    assert_eq!(examples().len(), 8, "{:?}", examples().keys());
+    assert_eq!(examples().len(), 9, "{:?}", examples().keys());
     assert_eq!(load(project(None).path()), Ok(()));
 }
 
