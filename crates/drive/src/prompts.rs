@@ -50,14 +50,16 @@ impl Prompts {
         Self { run: run.into(), tokens, sessions: HashMap::new() }
     }
 
-    /// The prompt of a request: what the session has so far, and new tokens up to its length.
+    /// The prompt of a request: what it repeats of what the session has so far, and new tokens
+    /// up to its length.
     pub fn of(&mut self, request: Request) -> &[u32] {
         let context = self.sessions.entry(request.who).or_insert_with(|| Context {
             ids: Vec::new(),
             draws: draws(&format!("{} session {}", self.run, request.who)),
         });
-        let length = usize::try_from(request.prompt_tokens).unwrap_or(usize::MAX);
-        context.ids.truncate(length);
+        let whole = |tokens| usize::try_from(tokens).unwrap_or(usize::MAX);
+        let length = whole(request.prompt_tokens);
+        context.ids.truncate(length.min(whole(request.reusable_tokens)));
         let new = length - context.ids.len();
         context.ids.extend((0..new).map(|_| draw(&mut context.draws, self.tokens)));
         &context.ids
@@ -97,16 +99,26 @@ fn draw(draws: &mut ChaCha8Rng, tokens: Tokens) -> u32 {
 mod tests {
     use super::*;
 
-    fn request(who: usize, turn: u32, prompt_tokens: u64) -> Request {
-        Request { who, turn, prompt_tokens, decode_tokens: 10 }
+    fn request(who: usize, turn: u32, prompt_tokens: u64, reusable_tokens: u64) -> Request {
+        Request { who, turn, prompt_tokens, decode_tokens: 10, reusable_tokens }
+    }
+
+    #[test]
+    fn a_recorded_turn_repeats_as_much_of_the_prompt_before_as_its_recording() {
+        let mut prompts = Prompts::new("run", Tokens::USUAL);
+        let first = prompts.of(request(0, 1, 200, 0)).to_vec();
+        prompts.answered(0, &[7; 10]);
+        let second = prompts.of(request(0, 2, 300, 150)).to_vec();
+        assert_eq!((second.len(), &second[..150]), (300, &first[..150]));
+        assert!(second[150..160] != first[150..160] && !second.contains(&7));
     }
 
     #[test]
     fn a_prompt_is_the_one_before_with_its_output_and_new_tokens() {
         let mut prompts = Prompts::new("run", Tokens::USUAL);
-        let first = prompts.of(request(0, 1, 200)).to_vec();
+        let first = prompts.of(request(0, 1, 200, 0)).to_vec();
         prompts.answered(0, &[7; 10]);
-        let second = prompts.of(request(0, 2, 265)).to_vec();
+        let second = prompts.of(request(0, 2, 265, 210)).to_vec();
         assert_eq!((first.len(), second.len()), (200, 265));
         assert_eq!(second[..200], first);
         assert_eq!(second[200..210], [7; 10]);
@@ -116,7 +128,7 @@ mod tests {
     #[test]
     fn sessions_and_runs_share_no_prefix_and_a_run_made_again_is_the_same() {
         let prompt =
-            |run: &str, who| Prompts::new(run, Tokens::USUAL).of(request(who, 1, 50)).to_vec();
+            |run: &str, who| Prompts::new(run, Tokens::USUAL).of(request(who, 1, 50, 0)).to_vec();
         assert_eq!(prompt("a", 0), prompt("a", 0));
         for other in [prompt("a", 1), prompt("b", 0), canary(Tokens::USUAL, 50)] {
             assert!(prompt("a", 0)[..8] != other[..8]);
