@@ -215,8 +215,8 @@ fn endpoint(scrapes: u32) -> u16 {
             let body = format!(
                 "vllm:num_requests_running{{engine=\"0\"}} 8.0\nvllm:num_requests_waiting{{engine=\"0\"}} {}.0\nvllm:prefix_cache_queries_total{{engine=\"0\"}} {}.0\nvllm:prefix_cache_hits_total{{engine=\"0\"}} {}.0\n",
                 5 * i,
-                1000 * i,
-                900 * i.min(2)
+                1000 * (i + 1),
+                900 * (i.min(2) + 1)
             );
             let _ = write!(
                 stream,

@@ -155,7 +155,8 @@ fn an_interrupt_closes_the_run_and_a_campaign_goes_on_where_it_was() {
         ["drive", "--url", &fake.url, "--config", "configs/campaigns/two.yaml", "--out", "runs"];
     let run = "runs/pair/agentload_noburst/pair_small_noburst_x1_s0";
     let child = under_way(&mut lab.trapcheck(&args), &lab.at(run));
-    signal(&child, "-INT");
+    // Heeded as an interrupt is, which whoever runs the tests may have set to be ignored.
+    signal(&child, "-TERM");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let meta = lab.meta(run);
