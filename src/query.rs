@@ -6,6 +6,7 @@
 
 pub mod campaign;
 mod frame;
+mod plan;
 mod session;
 mod statement;
 pub mod tables;

@@ -13,7 +13,8 @@ trap 'rm -rf "$work"' EXIT
 for run in "$work"/runs/*/*/*/; do
     printf '%s  %s\n' "$(sha256sum "$run/plan.csv" | cut -d' ' -f1)" "$(basename "$run")"
 done >"$out/plans.sha256"
-judge() { (cd "$work" && "$trapcheck" "$@" --configs "$OLDPWD/configs") 2>/dev/null || true; }
+ln -s "$PWD/configs" "$work/configs"
+judge() { (cd "$work" && "$trapcheck" "$@") 2>/dev/null || true; }
 judge score runs --out "$work/scores" >/dev/null
 cp "$work/scores/runs.csv" "$out/simulator.csv"
 cp "$work/scores/trap_check.csv" "$out/simulator-trap-check.csv"

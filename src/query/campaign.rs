@@ -15,7 +15,7 @@ pub fn with_tests(mut table: Table, names: &BTreeMap<String, String>) -> Table {
     };
     table.columns.extend([
         column("test", "Batch of the campaign that the run belongs to"),
-        column("treatment", "What was done in the run: its arm, with the dose where there is one"),
+        column("treatment", "What was done in the run: its arm, with its dose"),
     ]);
     for row in &mut table.rows {
         let own = row.cells[run].print();

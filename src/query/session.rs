@@ -8,6 +8,7 @@ use polars::prelude::{Column as PolarsColumn, DataFrame, IntoLazy, PolarsError, 
 use polars::sql::SQLContext;
 use polars_core::ALLOW_RAYON_THREADS;
 
+use super::plan::collect;
 use super::statement::{Prepared, Statement};
 use super::{Answer, Database, QueryError, ROW, Read, VIEWS, frame};
 use crate::nearest::unknown;
@@ -126,7 +127,7 @@ impl Frames<'_> {
         let is_of_these =
             |name: &str| database.table_of(name).is_ok_and(|table| tables.contains_key(&table));
         for view in database.views.iter().filter(|view| is_of_these(&view.name)) {
-            let frame = context.execute(&view.query).and_then(|lazy| lazy.collect());
+            let frame = context.execute(&view.query).and_then(collect);
             let frame = frame.map_err(|error| {
                 let error = self.explain(error, &BTreeSet::from([view.name.clone()]));
                 QueryError(format!("{VIEWS}: {}: {error}", view.name))
@@ -210,7 +211,7 @@ impl Session<'_> {
     /// polars panics on some statements, which must cost their answer only.
     fn collect(&mut self, sql: &str, names: &BTreeSet<String>) -> Result<DataFrame, QueryError> {
         let context = &mut self.context;
-        let ask = || context.execute(sql).and_then(|lazy| lazy.collect());
+        let ask = || context.execute(sql).and_then(collect);
         match catch_unwind(AssertUnwindSafe(ask)) {
             Ok(frame) => frame.map_err(|error| self.frames.explain(error, names)),
             Err(_) => {
@@ -234,7 +235,7 @@ impl Session<'_> {
             }
         };
         let mut asked = |sql: &str| {
-            let ask = || context.execute(sql).and_then(|lazy| lazy.collect()).ok();
+            let ask = || context.execute(sql).and_then(collect).ok();
             catch_unwind(AssertUnwindSafe(ask)).ok().flatten()
         };
         let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();

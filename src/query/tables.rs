@@ -43,7 +43,9 @@ pub fn settings(folder: &Path) -> Result<Table, ConfigError> {
     let mut rows = Vec::new();
     let mut kinds: Vec<&str> = FOLDERS.into_iter().chain(ASKED_ONLY).collect();
     kinds.sort_unstable();
-    for kind in kinds.into_iter().filter(|kind| folder.join(kind).is_dir()) {
+    // Where there is no such folder, the built-in files are asked, which have every kind.
+    let is_there = |kind: &&str| !folder.is_dir() || folder.join(kind).is_dir();
+    for kind in kinds.into_iter().filter(is_there) {
         for path in yaml_files(&folder.join(kind))? {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let source = hashed(&path)?;

@@ -170,7 +170,6 @@ fn one_test(folder: &Path, cell: &str, arm: &str) -> PathBuf {
 fn a_campaign_with_one_bad_run_makes_none() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
-        ("vllm-cpu-tiny-30k", "{ arm: burst }", "its costs are per turn"),
         ("sglang-300k", "{ arm: capped, cap: 0 }", "cap: expected at least 1"),
         ("sglang-300k", "{ arm: rescue, cap: 20, engage_s: 9000 }", "outside the run"),
         ("nowhere", "{ arm: burst }", "test t: no cell nowhere in configs/cells; there are: h200"),

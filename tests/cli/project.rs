@@ -20,8 +20,9 @@ impl Project {
         fs::remove_file(project.path("results/sim")).unwrap();
         fs::remove_dir_all(project.path("paper/derived")).unwrap();
         fs::remove_dir_all(project.path("figures")).unwrap();
-        // The pages of the ledger, which the copy does not have.
+        // The pages and macros of the ledger, which the copy does not have.
         fs::remove_dir_all(project.path("paper/numbers")).ok();
+        fs::remove_file(project.path("paper/numbers.tex")).ok();
         for (path, _) in project.bytes_of("analysis") {
             if !["theory.yaml", "vllm-cpu.yaml"].iter().any(|kept| path.ends_with(kept)) {
                 fs::remove_file(project.path("analysis").join(path)).unwrap();

@@ -124,7 +124,7 @@ fn found(knee: &Knee, host: &'static str) -> Vec<Fact> {
         (crossing, Cell::optional(knee.empty.half_hit_crossing(), 1), "sessions"),
         (heals, count(trap.good_up_to), "sessions"),
         (stays, count(trap.trapped_from), "sessions"),
-        (both, knee.both().map_or(Cell::Empty, Cell::Range), "sessions"),
+        (both, knee.both().map_or(Cell::text("none seen"), Cell::Range), "sessions"),
     ]
 }
 
