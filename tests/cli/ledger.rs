@@ -372,7 +372,7 @@ table_6:
   - keys: [field]
     rows: {field: reference_rate_tokens_s}
     fields:
-      sglang-300k: select seed from \"vllm-cpu_runs\" where arm = 'e0a'
+      sglang-300k: select min(seed) from \"vllm-cpu_runs\" where arm = 'e0a'
 ";
     fs::write(project.path("analysis/numbers/tables-1.yaml"), bindings).unwrap();
     let output = project.trapcheck(&["derive"]).output().unwrap();

@@ -11,6 +11,7 @@ pub mod layout;
 pub mod protocol;
 pub mod recorded;
 mod tool_time;
+mod traces;
 pub mod workload;
 pub mod yaml;
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::workload::{ToolTime, TurnLaw, Workload};
 use super::yaml::{self, ConfigError};
 use crate::limits;
 
@@ -110,7 +109,7 @@ impl TraceTurn {
         self.prompt_tokens - self.reusable_tokens
     }
 
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let Self { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *self;
         if prompt_tokens == 0 || output_tokens == 0 {
             return Err("expected a prompt and an output of at least 1 token each".into());
@@ -136,7 +135,7 @@ impl Trace {
         self.turns.iter().map(TraceTurn::footprint_tokens).max().unwrap_or(0)
     }
 
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         if self.turns.is_empty() || self.turns.len() > limits::TURNS {
             let found = self.turns.len();
             return Err(format!("expected 1 to {} turns, found {found}", limits::TURNS));
@@ -175,14 +174,14 @@ impl Recorded {
     }
 
     /// G_k: the share of the sessions that have a k-th turn.
-    fn survival(&self) -> Vec<f64> {
+    pub(super) fn survival(&self) -> Vec<f64> {
         let longest = self.traces.iter().map(|trace| trace.turns.len()).max().unwrap_or(0);
         let sessions = self.traces.len() as f64;
         (1..=longest).map(|k| self.turns(k).count() as f64 / sessions).collect()
     }
 
     /// Quantiles of the gaps between turns, each as likely as any other.
-    fn gaps_s(&self) -> Vec<f64> {
+    pub(super) fn gaps_s(&self) -> Vec<f64> {
         let follow_ups = self.traces.iter().flat_map(|trace| trace.turns.iter().skip(1));
         let mut gaps_s: Vec<f64> = follow_ups.map(|turn| turn.gap_s).collect();
         gaps_s.sort_by(f64::total_cmp);
@@ -197,47 +196,11 @@ impl Recorded {
     }
 }
 
-impl Workload {
-    /// The workload that consists of these sessions: the shares of turn counts, mean lengths and
-    /// quantiles of the gaps are its law; what is played are the sessions themselves.
-    ///
-    /// # Errors
-    /// No sessions, or one with a value that makes no sense, by its name.
-    pub fn of_traces(name: &str, traces: Vec<Trace>) -> Result<Self, String> {
-        if traces.is_empty() {
-            return Err("expected at least one recorded session".into());
-        }
-        for trace in &traces {
-            trace.check().map_err(|message| format!("session {}: {message}", trace.id))?;
-        }
-        let recorded = Recorded { traces: traces.into_iter().map(Arc::new).collect() };
-        let survival = recorded.survival();
-        let mean_turns: f64 = survival.iter().sum();
-        let over_turns = |f: &dyn Fn(&TraceTurn) -> f64| -> f64 {
-            let of_turn = |(g, k): (&f64, usize)| g * recorded.mean(k, f);
-            survival.iter().zip(1..).map(of_turn).sum::<f64>() / mean_turns
-        };
-        let whole = |tokens: f64| libm::round(tokens).max(1.0) as u64;
-        let new_tokens = over_turns(&|turn| turn.new_tokens() as f64);
-        let workload = Self {
-            name: name.into(),
-            first_prompt_tokens: whole(recorded.mean(1, |turn| turn.prompt_tokens as f64)),
-            tool_output_tokens: whole(new_tokens),
-            decoded_tokens: whole(over_turns(&|turn| turn.output_tokens as f64)),
-            tool_time: ToolTime::Sample { values_s: recorded.gaps_s() },
-            turns: TurnLaw::Survival { at_least: survival },
-            sources: BTreeMap::new(),
-            recorded: Some(Arc::new(recorded)),
-        };
-        workload.check()?;
-        Ok(workload)
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::setup::{ToolTime, Workload};
 
     fn turn(gap_s: f64, prompt_tokens: u64, reusable_tokens: u64) -> TraceTurn {
         TraceTurn { gap_s, prompt_tokens, output_tokens: 10, reusable_tokens }
