@@ -1,6 +1,7 @@
 //! Statements over tables: frames and views are made once, for one statement or a thousand.
 
 use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -42,9 +43,9 @@ impl Database {
         let mut tables = BTreeMap::new();
         for name in names {
             let of = self.table_of(name)?;
-            if !tables.contains_key(&of) {
-                let table = self.tables.get(&of).ok_or_else(|| self.no_table(name))?;
-                tables.insert(of, frame::of_table(table)?);
+            let table = self.tables.get(&of).ok_or_else(|| self.no_table(name))?;
+            if let Entry::Vacant(free) = tables.entry(of) {
+                free.insert(frame::of_table(table)?);
             }
         }
         Ok(Frames { database: self, tables })

@@ -39,8 +39,8 @@ pub struct Writer {
 }
 
 enum Rows {
-    Csv(Text<BufWriter<Temporary>>),
-    CsvGz(Text<GzEncoder<BufWriter<Temporary>>>),
+    Csv(Box<Text<BufWriter<Temporary>>>),
+    CsvGz(Box<Text<GzEncoder<BufWriter<Temporary>>>>),
     Parquet(Box<ByColumn>),
 }
 
@@ -56,11 +56,13 @@ impl Writer {
         }
         let beside = || Ok::<_, io::Error>(BufWriter::new(Temporary::file(folder_of(place))?));
         let rows = match kind {
-            Kind::Csv => Rows::Csv(Text::new(beside()?)?),
+            Kind::Csv => Rows::Csv(Box::new(Text::new(beside()?)?)),
             // No date and no name: the same sessions give the same bytes.
             Kind::CsvGz => {
                 let packer = flate2::GzBuilder::new();
-                Rows::CsvGz(Text::new(packer.write(beside()?, flate2::Compression::default()))?)
+                Rows::CsvGz(Box::new(Text::new(
+                    packer.write(beside()?, flate2::Compression::default()),
+                )?))
             }
             Kind::Parquet => Rows::Parquet(Box::default()),
         };

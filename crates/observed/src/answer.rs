@@ -5,12 +5,15 @@
 
 mod capacity;
 mod cause;
+mod decided;
 mod facts;
 mod judge;
 mod ladder;
+mod occupancy;
 mod outlook;
 mod requests;
 mod series;
+mod share;
 mod thresholds;
 mod timeline;
 mod times;

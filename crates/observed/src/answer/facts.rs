@@ -1,6 +1,6 @@
 //! What is known of one engine before anything is judged.
 
-use super::cause::Occupancy;
+use super::occupancy::Occupancy;
 use super::requests::Client;
 use super::series::{self, Over};
 use super::timeline::{Rise, Stretch, Timeline};

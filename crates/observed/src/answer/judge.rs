@@ -1,26 +1,16 @@
 //! The verdict on one engine, from its timeline and what else is known.
 
 use super::cause;
+use super::decided::Decided;
 use super::facts::Facts;
 use super::requests::Client;
+use super::share::percent;
 use super::timeline::Stretch;
 use super::times::shown;
-use super::words::{in_words, percent};
+use super::words::in_words;
 use super::{Answer, Ask, Bin, Cause, Thresholds, Verdict};
 use crate::digits::fixed;
 use crate::form::{Engine, Observed, Quantity};
-
-/// What was decided, before it is put into words.
-pub struct Decided {
-    pub verdict: Verdict,
-    pub cause: Cause,
-    /// What the verdict is about.
-    pub stretch: Stretch,
-    /// Whether the backlog grew over it; unknown where nothing tells.
-    pub grew: Option<bool>,
-    /// Why, in words.
-    pub why: String,
-}
 
 /// Judges.
 pub fn judge(

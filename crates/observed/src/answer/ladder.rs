@@ -1,7 +1,7 @@
 //! A ladder of closed runs, of which only totals are known: hits over the reuse ceiling against
 //! population. Rungs are coarse, so the fall is a bracket, never a point.
 
-use super::words::percent;
+use super::share::percent;
 use super::{Answer, Ask, Cause, Evidence, Identity, Thresholds, Timeline, Verdict};
 use crate::digits::fixed;
 use crate::form::Observed;

@@ -1,8 +1,9 @@
 //! A verdict in words: the line that says it, and the numbers that prove it.
 
+use super::decided::Decided;
 use super::facts::Facts;
-use super::judge::Decided;
 use super::requests::Client;
+use super::share::percent;
 use super::times::{length, shown};
 use super::{Answer, Evidence, Identity, Verdict, capacity, cause};
 use crate::digits::fixed;
@@ -154,9 +155,4 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
         evidence.push(say("requests of unknown hits", client.unknown as f64, "requests", words));
     }
     evidence
-}
-
-/// A share for people.
-pub fn percent(share: f64) -> String {
-    format!("{} %", fixed(100.0 * share, 1))
 }
