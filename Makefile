@@ -56,12 +56,6 @@ test: ## Run all tests
 lint: ## Check formatting and lints
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
-	@# A crate with other features for the tests than for the program would be compiled twice, and all above it.
-	@for edges in normal,build normal,build,dev; do \
-		$(CARGO) tree --locked --workspace -e $$edges -f '{p} {f}' --prefix none | sed 's/ (\*)//' | sort -u >target/$$edges.features; \
-	done; \
-	! comm -23 target/normal,build.features target/normal,build,dev.features | grep . \
-		|| { echo "the tests ask other features of these: ask for them in [dependencies], too"; exit 1; }
 
 bench: ## Measure speed
 	$(CARGO) bench --locked --profile dev
