@@ -99,7 +99,20 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
         None if verdict == Verdict::Good => "nothing to do".into(),
         None => "add a rung at a smaller population: none here still hits".into(),
     };
-    Some(Answer {
+    let but = "totals of whole runs: warm-up and drain are in them";
+    Some(of_ladder(observed, verdict, &why, action, evidence, but))
+}
+
+/// The answer of a ladder: no time, no engine's pool.
+fn of_ladder(
+    observed: &Observed,
+    verdict: Verdict,
+    why: &str,
+    action: String,
+    evidence: Vec<Evidence>,
+    but: &str,
+) -> Answer {
+    Answer {
         engine: "ladder".into(),
         identity: Identity { simulated: observed.simulated, ..Identity::default() },
         capacity: None,
@@ -109,11 +122,11 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
         until_s: None,
         headline: format!("{}: {why}", verdict.word().to_uppercase()),
         evidence,
-        contradictions: vec!["totals of whole runs: warm-up and drain are in them".into()],
+        contradictions: vec![but.into()],
         switch_on: (verdict == Verdict::Unmeasurable).then(|| action.clone()),
         action,
         timeline: Timeline::default(),
-    })
+    }
 }
 
 /// Where no rung tells its hits: a throughput that falls beyond a peak is the closed curve's
@@ -149,19 +162,7 @@ fn by_throughput(observed: &Observed, rule: &Thresholds) -> Option<Answer> {
             "give each rung's cache counters (server_metrics.cache, or two scrapes)".into(),
         ),
     };
-    Some(Answer {
-        engine: "ladder".into(),
-        identity: Identity { simulated: observed.simulated, ..Identity::default() },
-        capacity: None,
-        verdict,
-        cause: Cause::Unknown,
-        since_s: None,
-        until_s: None,
-        headline: format!("{}: {why}", verdict.word().to_uppercase()),
-        evidence: rungs.iter().map(say).collect(),
-        contradictions: vec!["no rung tells its hits: this rests on throughput alone".into()],
-        switch_on: (verdict == Verdict::Unmeasurable).then(|| action.clone()),
-        action,
-        timeline: Timeline::default(),
-    })
+    let evidence = rungs.iter().map(say).collect();
+    let but = "no rung tells its hits: this rests on throughput alone";
+    Some(of_ladder(observed, verdict, &why, action, evidence, but))
 }
