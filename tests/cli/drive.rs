@@ -261,7 +261,13 @@ fn what_cannot_be_driven_is_refused_before_anything_is_written() {
 
 #[test]
 fn the_campaigns_of_the_small_engine_are_listed() {
-    for (campaign, runs) in [("vllm-cpu-trap", 3), ("vllm-cpu-trap-quick", 1), ("vllm-cpu-2", 42)] {
+    let listed = [
+        ("vllm-cpu-calibrate", 1),
+        ("vllm-cpu-trap", 3),
+        ("vllm-cpu-trap-quick", 1),
+        ("vllm-cpu-2", 42),
+    ];
+    for (campaign, runs) in listed {
         let file = format!("configs/campaigns/{campaign}.yaml");
         let args = [
             "drive",
@@ -296,7 +302,7 @@ fn a_burst_traps_the_real_engine_where_it_is_built() {
     let out = folder.path().join("runs");
     let script = crate::project::root().join("engines/vllm-cpu/trap.sh");
     let output = Command::new(script)
-        .args([engine.as_path(), Path::new("configs/campaigns/vllm-cpu-trap-quick.yaml"), &out])
+        .args([engine.as_path(), Path::new("vllm-cpu-trap-quick"), &out])
         .env("TRAPCHECK", assert_cmd::cargo::cargo_bin("trapcheck"))
         .env("PORT", "8399")
         .current_dir(crate::project::root())
