@@ -1,0 +1,127 @@
+// A form whose every control is in the address, and what it says as a question.
+
+import * as address from "./address.js";
+import { h } from "./dom.js";
+
+/** @typedef {HTMLInputElement | HTMLSelectElement} Control */
+
+/** How long a control rests before it is answered, ms. */
+const REST = 250;
+
+/**
+ * @typedef {object} Form
+ * @property {(name: string) => string} text what a control says; empty for nothing
+ * @property {(name: string) => number | undefined} number the same as a number
+ * @property {(name: string, value: string) => void} put sets a control, as if by hand
+ */
+
+/**
+ * Binds a form's controls to the address, and calls back with each change.
+ * @param {HTMLFormElement} form
+ * @param {() => void} changed
+ * @returns {Form}
+ */
+export function bind(form, changed) {
+  const prefix = form.dataset.section ?? "";
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let rest;
+  const later = () => {
+    clearTimeout(rest);
+    rest = setTimeout(changed, REST);
+  };
+  const controls = () => [...form.elements].filter(isControl);
+  const keep = (/** @type {Control} */ control) => {
+    if (control instanceof HTMLInputElement && control.type === "radio" && !control.checked) {
+      return;
+    }
+    address.set(`${prefix}.${control.name}`, control.value, standard(form, control));
+  };
+  const restore = () => {
+    for (const control of controls()) {
+      write(control, address.get(`${prefix}.${control.name}`) ?? standard(form, control));
+    }
+  };
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", (event) => {
+    if (isControl(event.target)) {
+      keep(event.target);
+      later();
+    }
+  });
+  address.onChange(() => {
+    restore();
+    later();
+  });
+  restore();
+  const text = (/** @type {string} */ name) => {
+    const control = form.elements.namedItem(name);
+    const said = control instanceof RadioNodeList || isControl(control) ? control.value : "";
+    return said.trim();
+  };
+  return {
+    text,
+    number: (name) => (text(name) === "" ? undefined : Number(text(name))),
+    put: (name, value) => {
+      const control = form.elements.namedItem(name);
+      if (isControl(control)) {
+        write(control, value);
+        keep(control);
+        changed();
+      }
+    },
+  };
+}
+
+/**
+ * @param {unknown} element
+ * @returns {element is Control}
+ */
+function isControl(element) {
+  const control = element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
+  return control && element.name !== "" && element.type !== "file";
+}
+
+/**
+ * What a control says when nobody has touched it.
+ * @param {HTMLFormElement} form
+ * @param {Control} control
+ */
+function standard(form, control) {
+  if (control instanceof HTMLSelectElement) {
+    return control.dataset.standard ?? "";
+  }
+  if (control.type === "radio") {
+    const all = [...form.elements].filter((e) => e instanceof HTMLInputElement && e.name === control.name);
+    const first = all.find((e) => e instanceof HTMLInputElement && e.defaultChecked);
+    return first instanceof HTMLInputElement ? first.value : "";
+  }
+  return control.defaultValue;
+}
+
+/**
+ * @param {Control} control
+ * @param {string} value
+ */
+function write(control, value) {
+  if (control instanceof HTMLInputElement && control.type === "radio") {
+    control.checked = control.value === value;
+    return;
+  }
+  if (control instanceof HTMLSelectElement && ![...control.options].some((o) => o.value === value)) {
+    // A name that is not in the list is asked for all the same: the answer says what is wrong with it.
+    control.append(h("option", { value }, value));
+  }
+  control.value = value;
+}
+
+/**
+ * Offers the names of a list, and keeps what was chosen.
+ * @param {HTMLSelectElement} select
+ * @param {{name: string, label: string}[]} names
+ */
+export function offer(select, names) {
+  const chosen = select.value;
+  const options = names.map(({ name, label }) => h("option", { value: name }, label));
+  select.replaceChildren(...options);
+  write(select, chosen);
+}

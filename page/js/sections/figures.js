@@ -1,0 +1,41 @@
+// Every figure, by the drawing code of the paper's files; each is read when it is opened.
+
+import { data } from "../data.js";
+import { showCommand } from "../command.js";
+import { fill, h, one } from "../dom.js";
+import { figure } from "../figure.js";
+import { wrong } from "../notice.js";
+
+/** @param {HTMLElement} root */
+export async function start(root) {
+  const index = await data("index.json");
+  if (index.parts.figures.absent) {
+    one(root, ".status").textContent = index.parts.figures.absent;
+    return;
+  }
+  const { figures } = await data("figures.json");
+  fill(one(root, ".figures"), ...figures.map(entry));
+  one(root, ".status").textContent = `${figures.length} figures. Each says what made its runs.`;
+}
+
+/** @param {any} drawn */
+function entry(drawn) {
+  const place = h("div", { class: "picture figure" });
+  const commands = h("div", { class: "commands" });
+  showCommand(commands, [drawn.command]);
+  const whole = h(
+    "details",
+    { "data-figure": drawn.name },
+    h("summary", {}, drawn.title, h("span", { class: "made" }, ` ${drawn.made_by}`)),
+    place,
+    h("p", { class: "note" }, drawn.description),
+    h("p", { class: "note" }, `${drawn.runs.length} runs, ${drawn.files} files behind it.`),
+    commands,
+  );
+  whole.addEventListener("toggle", () => {
+    if (whole.open && place.childElementCount === 0) {
+      figure(place, drawn.svg, drawn.description).catch((error) => wrong(place, error));
+    }
+  });
+  return whole;
+}

@@ -1,0 +1,101 @@
+// Two time scales: how long a session is away, and how long the pool takes to be written anew.
+
+import { draw } from "../chart/chart.js";
+import { showCommand } from "../command.js";
+import { fill, one } from "../dom.js";
+import { bind, offer } from "../form.js";
+import { say, wrong } from "../notice.js";
+import { ask, lists } from "../program.js";
+import { table } from "../table.js";
+import { badge } from "../verdict.js";
+import { named } from "./engines.js";
+
+/** @param {HTMLElement} root */
+export async function start(root) {
+  const status = one(root, ".status");
+  const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
+  const { cells } = await lists();
+  const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
+
+  async function answer() {
+    say(status, "simulating …");
+    root.dataset.busy = "yes";
+    try {
+      const question = { ask: "time_scales", cell: form.text("cell"), rate: form.number("rate"), seed: form.number("seed") };
+      const { ok } = await ask(question);
+      show(root, ok);
+      say(status, "Simulated runs; their medians over the evaluation window.");
+    } catch (error) {
+      wrong(status, error);
+    }
+    root.dataset.busy = "no";
+  }
+  await answer();
+}
+
+/**
+ * @typedef {object} Scale
+ * @property {string} name
+ * @property {string} arm
+ * @property {"engine" | "simulator"} source
+ * @property {number | null} gap_s
+ * @property {number | null} turnover_s
+ * @property {number | null} ratio
+ */
+
+/**
+ * @param {HTMLElement} root
+ * @param {any} ok
+ */
+function show(root, ok) {
+  /** @type {Scale[]} */
+  const scales = ok.scales;
+  draw(one(root, ".picture"), picture(scales));
+  const states = ok.states.map((/** @type {any} */ state) => badge(state.state));
+  fill(one(root, ".states"), ...states);
+  const columns = ["name", "arm", "source", "gap_s", "turnover_s", "ratio"].map((name) => ({ name }));
+  const rows = scales.map((scale) => columns.map(({ name }) => text(/** @type {any} */ (scale)[name])));
+  fill(one(root, ".tables"), table(ok.printed?.scales ?? { columns, rows }, scales));
+  showCommand(one(root, ".commands"), [ok.command]);
+}
+
+/** @param {unknown} value */
+function text(value) {
+  return typeof value === "number" ? value.toPrecision(4) : String(value ?? "unknown");
+}
+
+/**
+ * Two bars per run on one logarithmic axis of time.
+ * @param {Scale[]} scales
+ * @returns {import("../chart/chart.js").Chart}
+ */
+function picture(scales) {
+  const panels = scales.map((scale) => ({
+    title: `${scale.name}${scale.source === "simulator" ? " (simulated)" : ""}`,
+    y: { label: "", domain: /** @type {[number, number]} */ ([0, 2]) },
+    height: 46,
+    lines: [
+      level("gap between a session's turns", `${scale.arm} thick`, scale.gap_s, 1.5),
+      level("pool turnover", "ink thick", scale.turnover_s, 0.5),
+    ],
+    bare: true,
+  }));
+  const all = scales.flatMap((scale) => [scale.gap_s, scale.turnover_s]).filter((t) => t !== null);
+  return {
+    name: "The gap between a session's turns against the time in which the pool is written anew, on one logarithmic axis.",
+    x: { label: "seconds", log: true, domain: [1, Math.max(10, ...all)] },
+    plain: true,
+    panels,
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {string} look
+ * @param {number | null} seconds
+ * @param {number} y
+ */
+function level(name, look, seconds, y) {
+  return { name, look, x: seconds === null ? [] : [1, seconds], y: seconds === null ? [] : [y, y] };
+}
