@@ -43,6 +43,7 @@ export async function start(root) {
     ),
   );
   one(root, ".status").textContent = "";
+  requestAnimationFrame(() => performance.mark("first-view"));
 }
 
 /** @param {any[]} runs */
