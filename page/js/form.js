@@ -12,11 +12,11 @@ const REST = 250;
  * @typedef {object} Form
  * @property {(name: string) => string} text what a control says; empty for nothing
  * @property {(name: string) => number | undefined} number the same as a number
- * @property {(name: string, value: string) => void} put sets a control, as if by hand
  */
 
 /**
- * Binds a form's controls to the address, and calls back with each change.
+ * Binds a form's controls to the address, and calls back with each change. A control that only looks at an answer
+ * (`data-view`) is in the address too, and calls nothing back.
  * @param {HTMLFormElement} form
  * @param {() => void} changed
  * @returns {Form}
@@ -25,9 +25,20 @@ export function bind(form, changed) {
   const prefix = form.dataset.section ?? "";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let rest;
+  /** @type {Set<Control>} */
+  const moved = new Set();
+  const settle = () => {
+    const asks = [...moved].some((control) => !control.hasAttribute("data-view"));
+    for (const control of moved) {
+      keep(control);
+    }
+    moved.clear();
+    return asks;
+  };
+  // A browser takes few changes of the address a second: they are written once a control rests.
   const later = () => {
     clearTimeout(rest);
-    rest = setTimeout(changed, REST);
+    rest = setTimeout(() => settle() && changed(), REST);
   };
   const controls = () => [...form.elements].filter(isControl);
   const keep = (/** @type {Control} */ control) => {
@@ -36,21 +47,28 @@ export function bind(form, changed) {
     }
     address.set(`${prefix}.${control.name}`, control.value, standard(form, control));
   };
+  /** Sets every control to what the address says; tells whether one was another. */
   const restore = () => {
+    let other = false;
     for (const control of controls()) {
+      const before = `${control.value} ${control instanceof HTMLInputElement && control.checked}`;
       write(control, address.get(`${prefix}.${control.name}`) ?? standard(form, control));
+      const after = `${control.value} ${control instanceof HTMLInputElement && control.checked}`;
+      other ||= before !== after;
     }
+    return other;
   };
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", (event) => {
     if (isControl(event.target)) {
-      keep(event.target);
+      moved.add(event.target);
       later();
     }
   });
   address.onChange(() => {
-    restore();
-    later();
+    if (restore()) {
+      changed();
+    }
   });
   restore();
   const text = (/** @type {string} */ name) => {
@@ -61,14 +79,6 @@ export function bind(form, changed) {
   return {
     text,
     number: (name) => (text(name) === "" ? undefined : Number(text(name))),
-    put: (name, value) => {
-      const control = form.elements.namedItem(name);
-      if (isControl(control)) {
-        write(control, value);
-        keep(control);
-        changed();
-      }
-    },
   };
 }
 

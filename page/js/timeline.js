@@ -18,7 +18,6 @@
  * @property {import("./chart/mark.js").Shade[]} [shades]
  * @property {string} [stamp] what made the runs, where it is not told by their source
  * @property {number} [height]
- * @property {(t_s: number) => void} [pointed]
  * @property {string} [title]
  * @property {[number, number]} [span] s
  * @property {boolean} [followUps] draw hits of follow-ups instead of all turns
@@ -28,7 +27,7 @@
  * @param {Timeline} timeline
  * @returns {import("./chart/chart.js").Chart}
  */
-export function timeline({ name, runs, moments = [], shades = [], stamp, height = 150, pointed, title, span, followUps }) {
+export function timeline({ name, runs, moments = [], shades = [], stamp, height = 150, title, span, followUps }) {
   const simulated = runs.some((run) => run.source === "simulator");
   const hits = (/** @type {Drawn} */ run) => (followUps ? run.series.follow_up_hits : run.series.hits);
   const above = runs.flatMap((run) => line(run, hits(run)));
@@ -39,7 +38,6 @@ export function timeline({ name, runs, moments = [], shades = [], stamp, height 
   return {
     name: simulated ? `Simulated. ${name}` : name,
     x: { label: "time since start of run (s)", ...(span ? { domain: span } : {}) },
-    pointed,
     panels: [
       {
         title,

@@ -3,11 +3,12 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { after } from "node:test";
+import { fileURLToPath } from "node:url";
 
 /** The project. */
-export const PROJECT = resolve(import.meta.dirname, "../..");
+export const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 /** The built program. */
 export const PROGRAM = process.env.TRAPCHECK ?? join(PROJECT, "target/debug/trapcheck");
 

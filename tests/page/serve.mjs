@@ -24,8 +24,8 @@ export async function serve(root) {
   const server = createServer(async (request, response) => {
     const asked = decodeURIComponent(new URL(request.url, "http://page").pathname);
     const path = normalize(join(root, asked.endsWith("/") ? `${asked}index.html` : asked));
-    const there = path.startsWith(root + sep) && (await stat(path).catch(() => null));
-    if (!there || !there.isFile()) {
+    const there = path.startsWith(root + sep) ? await stat(path).catch(() => null) : null;
+    if (!there?.isFile()) {
       response.writeHead(404).end();
       return;
     }

@@ -32,7 +32,6 @@ import { extent, scale, tick } from "./scale.js";
  * @property {string} name what the picture shows, for who cannot see it
  * @property {Axis} x
  * @property {Panel[]} panels
- * @property {(x: number) => void} [pointed] called with the place that is pointed at
  * @property {boolean} [plain] no line that follows the pointer
  */
 
@@ -42,6 +41,10 @@ const BELOW = 40;
 
 /** @type {WeakMap<Element, Chart>} */
 const drawn = new WeakMap();
+/** @type {WeakMap<Element, number>} */
+const marked = new WeakMap();
+/** @type {WeakMap<Element, (value: number) => void>} */
+const rules = new WeakMap();
 const widths = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const chart = drawn.get(target);
@@ -60,6 +63,16 @@ export function draw(place, chart) {
   drawn.set(place, chart);
   widths.observe(place);
   paint(place, chart);
+}
+
+/**
+ * Draws a line across all panels at one value of the abscissa.
+ * @param {Element} place
+ * @param {number} value
+ */
+export function mark(place, value) {
+  marked.set(place, value);
+  rules.get(place)?.(value);
 }
 
 /**
@@ -97,6 +110,14 @@ function paint(place, chart) {
     svg.append(abscissa(chart.x, x, foot.box.top + foot.box.height, width));
   }
   fill(place, legend(chart), svg);
+  const rule = s("path", { class: "now-line" });
+  svg.append(rule);
+  const move = (/** @type {number} */ value) => rule.setAttribute("d", `M${x.at(value)} ${panels[0]?.box.top ?? 0}V${height - BELOW}`);
+  rules.set(place, move);
+  const value = marked.get(place);
+  if (value !== undefined) {
+    move(value);
+  }
   if (!chart.plain) {
     cursor(svg, chart, panels, x, [LEFT, width - RIGHT]);
   }

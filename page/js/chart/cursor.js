@@ -36,7 +36,6 @@ export function cursor(svg, chart, panels, x, [left, right]) {
     said.replaceChildren(...rows(place, panels, chart.x.label));
     said.style.setProperty("--at", `${px}px`);
     said.classList.toggle("before", px > (left + right) / 2);
-    chart.pointed?.(place);
   });
   svg.addEventListener("pointerleave", () => {
     rule.setAttribute("visibility", "hidden");

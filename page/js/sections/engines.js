@@ -1,6 +1,6 @@
 // Two engines under the same traffic, live: one is left alone, the other gets a session cap.
 
-import { draw } from "../chart/chart.js";
+import { draw, mark } from "../chart/chart.js";
 import { nearest } from "../chart/cursor.js";
 import { tick } from "../chart/scale.js";
 import { showCommand } from "../command.js";
@@ -54,18 +54,18 @@ export function named(cells) {
 function question(form) {
   const burst = form.number("burst");
   const second = form.text("second");
-  const how =
-    second === "rescue"
-      ? { arm: "rescue", burst, cap: form.number("cap"), from: form.number("from") }
-      : second === "capped"
-        ? { arm: "capped", burst, cap: form.number("cap") }
-        : { arm: "noburst" };
+  /** @type {Record<string, Record<string, unknown>>} */
+  const arms = {
+    rescue: { arm: "rescue", burst, cap: form.number("cap"), from: form.number("from") },
+    capped: { arm: "capped", burst, cap: form.number("cap") },
+    noburst: { arm: "noburst" },
+  };
   return {
     ask: "simulate",
     cell: form.text("cell"),
     rate: form.number("rate"),
     seed: form.number("seed"),
-    runs: [{ arm: "burst", burst, name: "left alone" }, { ...how, name: names[how.arm] ?? how.arm }],
+    runs: [{ arm: "burst", burst, name: "left alone" }, { ...arms[second], name: names[second] }],
   };
 }
 
@@ -81,13 +81,12 @@ function show(root, ok) {
   const engines = ok.engines;
   const time = /** @type {HTMLInputElement} */ (one(root, "#engines-time"));
   time.max = String(Math.max(...engines.map((engine) => engine.duration_s)));
-  time.dispatchEvent(new Event("input", { bubbles: true }));
   const places = root.querySelectorAll(".engine");
   for (const [i, engine] of engines.entries()) {
     const place = places[i];
     if (place !== undefined) {
       one(place, "h3").textContent = engine.name;
-      draw(one(place, ".picture"), picture(engine, (t) => goto(time, t)));
+      draw(one(place, ".picture"), picture(engine));
       fill(one(place, ".verdict"), ...verdict(ok.states[i]));
     }
   }
@@ -96,19 +95,9 @@ function show(root, ok) {
 }
 
 /**
- * @param {HTMLInputElement} time
- * @param {number} t
- */
-function goto(time, t) {
-  time.value = String(t);
-  time.dispatchEvent(new Event("input", { bubbles: true }));
-}
-
-/**
  * @param {import("../shapes.js").Engine} engine
- * @param {(t: number) => void} pointed
  */
-function picture(engine, pointed) {
+function picture(engine) {
   const { window } = engine;
   return timeline({
     name: `${engine.name}: hit fraction and sessions in the system over time.`,
@@ -124,7 +113,6 @@ function picture(engine, pointed) {
     moments: engine.events.filter((event) => !event.what.startsWith("window")).map((event) => ({ at: event.t_s, name: event.what })),
     shades: [...(window ? [{ from: window[0], to: window[1], look: "window" }] : []), ...capped(engine)],
     span: [0, engine.duration_s],
-    pointed,
     height: 120,
   });
 }
@@ -166,6 +154,7 @@ function at(root, ok, t) {
   for (const [i, engine] of ok.engines.entries()) {
     const place = places[i];
     if (place !== undefined) {
+      mark(one(root, `.engine:nth-child(${i + 1}) .picture`), t);
       fill(
         place,
         now("follow-ups that hit", engine.follow_up_hits, t),
@@ -203,7 +192,8 @@ function player(button, time) {
   };
   const move = () => {
     const next = Number(time.value) + Number(time.max) / 900;
-    goto(time, Math.min(next, Number(time.max)));
+    time.value = String(Math.min(next, Number(time.max)));
+    time.dispatchEvent(new Event("input", { bubbles: true }));
     frame = requestAnimationFrame(move);
     if (next >= Number(time.max)) {
       stop();

@@ -71,20 +71,21 @@ function text(value) {
  * @returns {import("../chart/chart.js").Chart}
  */
 function picture(scales) {
+  const all = scales.flatMap((scale) => [scale.gap_s, scale.turnover_s]).filter((t) => t !== null);
+  const least = Math.min(1, ...all.map((t) => 10 ** Math.floor(Math.log10(t))));
   const panels = scales.map((scale) => ({
     title: `${scale.name}${scale.source === "simulator" ? " (simulated)" : ""}`,
     y: { label: "", domain: /** @type {[number, number]} */ ([0, 2]) },
     height: 46,
     lines: [
-      level("gap between a session's turns", `${scale.arm} thick`, scale.gap_s, 1.5),
-      level("pool turnover", "ink thick", scale.turnover_s, 0.5),
+      level(`gap between a session's turns, ${scale.name}`, `${scale.arm} thick`, scale.gap_s, least, 1.5),
+      level("pool turnover", "ink thick", scale.turnover_s, least, 0.5),
     ],
     bare: true,
   }));
-  const all = scales.flatMap((scale) => [scale.gap_s, scale.turnover_s]).filter((t) => t !== null);
   return {
     name: "The gap between a session's turns against the time in which the pool is written anew, on one logarithmic axis.",
-    x: { label: "seconds", log: true, domain: [1, Math.max(10, ...all)] },
+    x: { label: "seconds", log: true, domain: [least, Math.max(10, ...all)] },
     plain: true,
     panels,
   };
@@ -94,8 +95,9 @@ function picture(scales) {
  * @param {string} name
  * @param {string} look
  * @param {number | null} seconds
+ * @param {number} least where the axis begins
  * @param {number} y
  */
-function level(name, look, seconds, y) {
-  return { name, look, x: seconds === null ? [] : [1, seconds], y: seconds === null ? [] : [y, y] };
+function level(name, look, seconds, least, y) {
+  return { name, look, x: seconds === null ? [] : [least, seconds], y: seconds === null ? [] : [y, y] };
 }
