@@ -65,8 +65,11 @@ function go() {
     show(run);
   }
   if (name in sections) {
-    begin(name);
-    one(document, `#${name}`).scrollIntoView();
+    const root = one(document, `#${name}`);
+    root.scrollIntoView();
+    // What is above may still grow; a reader who has moved on is left where he is.
+    const here = scrollY;
+    begin(name).then(() => Math.abs(scrollY - here) < 5 && root.scrollIntoView());
   }
 }
 

@@ -41,7 +41,7 @@ export function timeline({ name, runs, moments = [], shades = [], stamp, height 
     panels: [
       {
         title,
-        y: { label: followUps ? "follow-up hit fraction" : "hit fraction", domain: [0, 1] },
+        y: { label: followUps ? "follow-up hit fraction" : "hit fraction", domain: [-0.04, 1.04] },
         height,
         lines: above,
         shades,
@@ -52,7 +52,7 @@ export function timeline({ name, runs, moments = [], shades = [], stamp, height 
         y: { label: "sessions in system", log: true },
         height,
         lines: below,
-        shades,
+        shades: shades.map((shade) => ({ ...shade, name: "" })),
         moments: moments.map((moment) => ({ ...moment, name: "" })),
         stamp: simulated ? "SIMULATED" : "",
       },

@@ -87,7 +87,7 @@ function paint(place, chart) {
   });
   let top = 4;
   const panels = chart.panels.map((panel) => {
-    const head = panel.title || panel.moments?.length ? 22 : 6;
+    const head = 4 + (panel.title ? 18 : 0) + (named(panel) ? 18 : 0);
     const height = panel.height ?? 150;
     const box = { top: top + head, height, width };
     top += head + height + 16;
@@ -121,6 +121,14 @@ function paint(place, chart) {
   if (!chart.plain) {
     cursor(svg, chart, panels, x, [LEFT, width - RIGHT]);
   }
+}
+
+/**
+ * Whether a row of names is above a panel.
+ * @param {Panel} panel
+ */
+function named(panel) {
+  return [...(panel.moments ?? []), ...(panel.shades ?? [])].some(({ name }) => name);
 }
 
 /** @param {Chart} chart */
@@ -195,28 +203,47 @@ function body(panel, box, x, y) {
   for (const line of panel.lines ?? []) {
     g.append(s("path", { d: path(line, x, y), class: `line ${line.look}` }));
   }
-  let last = Number.NEGATIVE_INFINITY;
   for (const moment of panel.moments ?? []) {
     const at = x.at(moment.at);
     g.append(s("line", { x1: at, x2: at, y1: box.top, y2: bottom, class: `moment ${moment.look ?? ""}` }));
-    // Names that would lie on one another are left to the list of events.
-    if (at - last > 6.5 * moment.name.length) {
-      const wide = 3.2 * moment.name.length;
-      const place = Math.min(Math.max(at, LEFT + wide), right - wide);
-      g.append(s("text", { x: place, y: box.top - 6, class: "tick middle" }, moment.name));
-      last = at;
-    }
   }
+  g.append(...names(panel, x, [LEFT, right], box.top - 6));
   for (const p of panel.points ?? []) {
     g.append(point(p, x.at(p.x), y.at(p.y)));
   }
   if (panel.title) {
-    g.append(s("text", { x: LEFT, y: box.top - 7, class: "title" }, panel.title));
+    g.append(s("text", { x: LEFT, y: box.top - (named(panel) ? 25 : 7), class: "title" }, panel.title));
   }
   const middle = box.top + box.height / 2;
   g.append(s("text", { x: 0, y: 0, transform: `translate(13 ${middle}) rotate(-90)`, class: "label middle" }, panel.y.label));
   g.append(s("path", { d: `M${LEFT} ${box.top}V${bottom}H${right}`, class: "axis" }));
   return g;
+}
+
+/**
+ * The names of moments and shades above a panel. One that would lie on another is left out, the later ones first.
+ * @param {Panel} panel
+ * @param {import("./scale.js").Scale} x
+ * @param {[number, number]} range px
+ * @param {number} y
+ */
+function names(panel, x, [left, right], y) {
+  const moments = (panel.moments ?? []).map(({ at, name }) => ({ name, at: x.at(at) }));
+  const shades = (panel.shades ?? []).map(({ from, to, name }) => ({ name: name ?? "", at: x.at((from + to) / 2) }));
+  /** @type {{from: number, to: number}[]} */
+  const taken = [];
+  return [...moments, ...shades]
+    .filter(({ name }) => name !== "")
+    .flatMap(({ name, at }) => {
+      const half = 3.3 * name.length;
+      const middle = Math.min(Math.max(at, left + half), right - half);
+      const mine = { from: middle - half - 4, to: middle + half + 4 };
+      if (taken.some(({ from, to }) => mine.from < to && from < mine.to)) {
+        return [];
+      }
+      taken.push(mine);
+      return [s("text", { x: middle, y, class: "tick middle" }, name)];
+    });
 }
 
 /**

@@ -67,7 +67,7 @@ function picture(figure, panel) {
   const simulated = figure.points.some((/** @type {any} */ p) => p.source === "simulator");
   return {
     name: `${panel.title} against the load, model F's curves and ${points.length} runs (${figure.made_by}). Each point opens its run.`,
-    x: { label: "load ρ = λ/λmiss", log: true },
+    x: { label: "load ρ = λ/λmiss", log: true, domain: [1, Math.max(...curves.flatMap((/** @type {any} */ c) => c.x), ...points.map((/** @type {any} */ p) => p.x))] },
     plain: true,
     panels: [
       {

@@ -26,7 +26,7 @@ export async function start(root) {
       shades: [{ from: real.window_s[0], to: real.window_s[1], look: "window", name: "evaluation window" }],
       span: [0, real.horizon_s],
       title: `${real.made_by}: measured`,
-      height: 128,
+      height: 165,
     }),
   );
   fill(
