@@ -57,6 +57,28 @@ async function show(id) {
   open(id);
 }
 
+/** How long a section is held in place while those above it come up, ms. */
+const HELD = 4000;
+
+/**
+ * Goes to a section and stays there while what is above it grows, until the reader moves.
+ * @param {HTMLElement} root
+ */
+function hold(root) {
+  root.scrollIntoView({ behavior: "instant" });
+  const growth = new ResizeObserver(() => root.scrollIntoView({ behavior: "instant" }));
+  growth.observe(one(document, "main"));
+  const leave = new AbortController();
+  const over = () => {
+    growth.disconnect();
+    leave.abort();
+  };
+  for (const moved of ["wheel", "touchstart", "keydown", "pointerdown"]) {
+    addEventListener(moved, over, { passive: true, signal: leave.signal });
+  }
+  setTimeout(over, HELD);
+}
+
 /** Goes to the section that the address names; the address of a run opens it over the page. */
 function go() {
   const name = address.current();
@@ -65,11 +87,8 @@ function go() {
     show(run);
   }
   if (name in sections) {
-    const root = one(document, `#${name}`);
-    root.scrollIntoView();
-    // What is above may still grow; a reader who has moved on is left where he is.
-    const here = scrollY;
-    begin(name).then(() => Math.abs(scrollY - here) < 5 && root.scrollIntoView());
+    begin(name);
+    hold(one(document, `#${name}`));
   }
 }
 

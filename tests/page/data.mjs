@@ -92,7 +92,7 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     assert.ok((await row.innerText()).includes(expected.published));
     assert.ok((await row.innerText()).includes(expected.ours));
     await row.locator("button").click();
-    const below = section.locator("tr.entry").first();
+    const below = section.locator("tr.opened").first();
     await below.locator(".files li").first().waitFor();
     assert.equal(await below.locator("pre").innerText(), expected.query.trim());
     const files = await below.locator(".files li").evaluateAll((all) => all.slice(0, 5).map((line) => [...line.querySelectorAll("code")].map((code) => code.textContent)));

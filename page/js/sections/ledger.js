@@ -86,7 +86,7 @@ function counted(words) {
 function line(row, ledger) {
   const open = h("button", { type: "button", "aria-expanded": "false", class: "open" }, row.statement);
   const place = h("td", { colspan: 6 });
-  const below = h("tr", { class: "entry", hidden: true }, place);
+  const below = h("tr", { class: "opened", hidden: true }, place);
   const head = h(
     "tr",
     { "data-id": row.id },
