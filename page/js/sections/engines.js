@@ -65,12 +65,12 @@ function question(form) {
     cell: form.text("cell"),
     rate: form.number("rate"),
     seed: form.number("seed"),
-    runs: [{ arm: "burst", burst, name: "left alone" }, { ...arms[second], name: names[second] }],
+    runs: [{ arm: "burst", burst }, arms[second]],
   };
 }
 
 /** @type {Record<string, string>} */
-const names = { rescue: "rescued by a cap", capped: "capped from the start", noburst: "without the burst" };
+const NAMES = { burst: "left alone", rescue: "rescued by a cap", capped: "capped from the start", noburst: "without the burst" };
 
 /**
  * @param {HTMLElement} root
@@ -78,7 +78,7 @@ const names = { rescue: "rescued by a cap", capped: "capped from the start", nob
  */
 function show(root, ok) {
   /** @type {import("../shapes.js").Engine[]} */
-  const engines = ok.engines;
+  const engines = ok.engines.map((/** @type {any} */ engine) => ({ ...engine, name: NAMES[engine.arm] ?? engine.arm }));
   const time = /** @type {HTMLInputElement} */ (one(root, "#engines-time"));
   time.max = String(Math.max(...engines.map((engine) => engine.duration_s)));
   const places = root.querySelectorAll(".engine");
@@ -87,7 +87,7 @@ function show(root, ok) {
     if (place !== undefined) {
       one(place, "h3").textContent = engine.name;
       draw(one(place, ".picture"), picture(engine));
-      fill(one(place, ".verdict"), ...verdict(ok.states[i]));
+      fill(one(place, ".verdict"), ...verdict(ok.states.find((/** @type {any} */ state) => state.run === ok.engines[i].name)));
     }
   }
   fill(one(root, ".events"), ...events(engines));
