@@ -10,9 +10,8 @@ use clap::Subcommand;
 
 use super::output::{self, Print};
 use crate::analysis::draw::theory as draw;
-use crate::model::Theory;
 use crate::table::answers::rescue::Backlog;
-use crate::table::{Table, answers, theory};
+use crate::table::{Table, answers};
 pub use plot::Plot;
 use select::{AtLoad, Which};
 
@@ -234,7 +233,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ask::Cut(args) => {
             let (theory, lambda) = args.at.solved()?;
             let times = (args.cut_at, args.until);
-            let rates = cuts(args, &theory, lambda);
+            let rates = answers::drain::cuts(&theory, lambda, &args.to);
             let tables = answers::drain::cut(&theory, lambda, times, &rates)?;
             args.plot.write(|| Ok(draw::after_change(&theory, lambda, times, &rates)?))?;
             show(&tables, &args.print)
@@ -283,16 +282,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Ask::Table(args) => published::table(args),
     }
-}
-
-/// Rates to cut `lambda_per_s` to, in sessions/s.
-fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
-    if args.to.is_empty() {
-        let capacity = theory.model_f.lambda_miss_per_s();
-        let cuts = theory::COROLLARY_3_CUTS.map(|cut| cut * capacity);
-        return cuts.into_iter().filter(|rate| *rate < lambda_per_s).collect();
-    }
-    args.to.iter().map(|multiple| theory.rate_per_s(*multiple)).collect()
 }
 
 /// Prints tables: one after the other for people, one object for machines.

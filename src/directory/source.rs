@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use crate::reading::Bounded;
 use crate::run::{Problem, SourceFile, Text};
-use crate::{hash, limits, reading};
+use crate::{hash, reading};
 
 /// How a file's content is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +54,6 @@ impl Bytes {
             [b'P', b'A', b'R', b'1', ..] => Packing::Parquet,
             _ => Packing::Plain,
         }
-    }
-
-    /// The whole unpacked text of a file of settings or metadata.
-    pub fn whole_text(&self) -> Result<Vec<u8>, Problem> {
-        let text = self.text(limits::TEXT_BYTES)?;
-        text.whole(&self.path).map(<[u8]>::to_vec)
     }
 
     /// The unpacked text of at most `most` bytes, without a byte-order mark.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Per package, its modules from the lowest up. Between packages Cargo sees to it.
-const ORDER: [(&str, &[&str]); 10] = [
+const ORDER: [(&str, &[&str]); 12] = [
     (
         "crates/setup",
         &[
@@ -40,11 +40,40 @@ const ORDER: [(&str, &[&str]); 10] = [
             "empirical",
         ],
     ),
-    ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
+    ("crates/runs", &["run", "measure", "rule", "configs", "law", "judged"]),
     ("crates/observed", &["format", "form", "read", "sessions", "answer", "import"]),
     ("crates/simulator", &["plan", "client", "sim", "knee"]),
     ("crates/tables", &["table"]),
     ("crates/drawing", &["figure"]),
+    (
+        "crates/answers",
+        &[
+            "refused",
+            "print",
+            "built_in",
+            "facts",
+            "lines",
+            "trap",
+            "drain",
+            "curve",
+            "burst",
+            "rescue",
+            "knee",
+            "search",
+            "arm",
+            "which",
+            "engine",
+            "workload",
+            "about_run",
+            "runs",
+            "trap_check",
+            "paired",
+            "score",
+            "services",
+            "observed",
+        ],
+    ),
+    ("crates/page", &["question", "command", "files", "run_files", "answer"]),
     (
         "crates/drive",
         &[
@@ -79,7 +108,6 @@ const ORDER: [(&str, &[&str]); 10] = [
             "rendering",
             "provenance",
             "slurm",
-            "judged",
             "replay",
             "observed",
             "published",

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crate::rule::PairedVerdict;
 use crate::rule::paired::PairedTest;
 use crate::rule::state::RunState;
-use crate::setup::{ConfigError, Configs, PairedThresholds, RegistrationFile};
+use crate::configs::Configs;
+use crate::rule::registration::{PairedThresholds, RegistrationFile};
+use crate::setup::ConfigError;
 
 use super::Measured;
 use super::binding::judge_of;

@@ -1,7 +1,7 @@
 //! Where a closed population falls off: the bracket, the cap, and every population looked at.
 
-use super::{Fact, answers, facts};
-use crate::knee::{Bracket, Found, Outcome, Start, State};
+use crate::facts::{Fact, answers, facts};
+use crate::ladder::{Bracket, Found, Outcome, Start, State};
 use crate::table::{Cell, Col, Heading, Table};
 
 /// What was found of an engine, with or without its host tier, from both starts.

@@ -5,7 +5,7 @@ use crate::rule::{PairedVerdict, SeedOutcome, State};
 use crate::run::SourceFile;
 use crate::setup::Registration;
 
-use super::{Cell, Col, Heading, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// A seed of a rate.
 struct Seed<'a> {

@@ -1,7 +1,7 @@
 //! Whether a burst leaves a cell stuck, and whether it gets stuck without one (layers H2 and
 //! H3, App. E.6, E.9).
 
-use super::{answers, facts, significant};
+use crate::facts::{answers, facts, significant};
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
 use crate::model::curve::layers::{demand_cv2, h2};
 use crate::model::{ModelError, Theory, positive};

@@ -2,10 +2,10 @@
 
 use crate::judged::ScoredRun;
 
-use super::about_run::{
+use crate::about_run::{
     AboutRun, arm, cell, population, rate_multiple, run, seed, source, state, token_rate_ratio,
 };
-use super::{Cell, Col, Heading, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 const COLUMNS: &[Col<ScoredRun>] = &[
     run(),
@@ -108,7 +108,7 @@ const COLUMNS: &[Col<ScoredRun>] = &[
 /// The table of runs.
 pub fn table<'a>(runs: impl IntoIterator<Item = &'a ScoredRun>) -> Table {
     let title = "Runs: measurements over the window, and the state under the paired test";
-    super::about_run::table("runs", title, COLUMNS, runs)
+    crate::about_run::table("runs", title, COLUMNS, runs)
 }
 
 /// Whether a registration was looked for.
@@ -117,7 +117,7 @@ fn is_asked(run: &ScoredRun) -> bool {
 }
 
 /// The rule's line on the backlog slope, where the run is judged.
-pub(super) fn slope_threshold(run: &ScoredRun) -> Option<f64> {
+pub fn slope_threshold(run: &ScoredRun) -> Option<f64> {
     run.state.as_ref()?.slope_threshold_per_s
 }
 

@@ -1,6 +1,6 @@
 //! What an engine with every turn missing does at a load (Theorem 1, Prop. 1).
 
-use super::{Fact, answers, facts, near_one, significant};
+use crate::facts::{Fact, answers, facts, near_one, significant};
 use crate::model::fifo::{kendall, roots};
 use crate::model::{ModelError, Regime, Theory, Trap};
 use crate::table::{Cell, Col, Heading, Table};

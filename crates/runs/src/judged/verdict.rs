@@ -23,8 +23,10 @@ use crate::rule::registered::{Case, Evidence, Judged, Role};
 use crate::rule::test::TestMeasures;
 use crate::rule::{Clause, Labelled, Outcome, PairedVerdict, RateVerdict};
 use crate::run::{Problem, Source};
-use crate::setup::registration::{Status, Test};
-use crate::setup::{ConfigError, Configs, RegistrationFile};
+use crate::rule::registration::{Status, Test};
+use crate::configs::Configs;
+use crate::rule::registration::RegistrationFile;
+use crate::setup::ConfigError;
 
 use super::Measured;
 use super::binding::Binding;

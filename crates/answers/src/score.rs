@@ -1,24 +1,30 @@
-//! The answer of `trapcheck score` for machines.
+//! Runs that were scored, as tables and as the JSON of `trapcheck score`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::cli::output;
 use crate::judged::score::Scoring;
-use crate::judged::what_if::Answer;
+use crate::judged::verdict::Verdict;
+use crate::rule::json::state as as_json;
 use crate::table::Table;
+use crate::{paired, runs, trap_check};
 
-/// The answer with every clause behind a state.
-pub fn as_json(
-    scoring: &Scoring,
-    tables: &[Table],
-    answer: Option<&Answer>,
-) -> serde_json::Result<String> {
+/// The runs, the checks of those that are stuck, and the paired test's verdicts.
+pub fn tables(scoring: &Scoring, verdicts: &[Verdict]) -> Vec<Table> {
+    vec![
+        runs::table(&scoring.runs),
+        trap_check::table(&scoring.runs),
+        paired::table(verdicts),
+    ]
+}
+
+/// The parts of the answer, with every clause behind a state; `tables` are those of [`tables`].
+pub fn parts(scoring: &Scoring, tables: &[Table], what_if: Value) -> Vec<(&'static str, Value)> {
     let states: Vec<_> = scoring
         .runs
         .iter()
         .filter_map(|run| run.state.as_ref().map(|state| (run, state)))
         .map(|(run, state)| {
-            let mut json = output::state(state);
+            let mut json = as_json(state);
             json["run"] = json!(run.dir.display().to_string());
             json["judged_by"] = json!(run.judged_by);
             json["binding"] = json!(run.judged_in_words());
@@ -41,14 +47,13 @@ pub fn as_json(
             json!({"run": run.dir.display().to_string(), "problems": problems})
         })
         .collect();
-    let parts = [
+    vec![
         ("runs", tables[0].to_json()),
         ("states", states.into()),
         ("trap_check", tables[1].to_json()),
         ("paired", tables[2].to_json()),
         ("not_judged", not_judged.into()),
         ("not_scored", unreadable.into()),
-        ("what_if", answer.map(super::what_if::as_json).into()),
-    ];
-    output::json("score", parts)
+        ("what_if", what_if),
+    ]
 }

@@ -3,14 +3,13 @@
 //!
 //! They are measured, not judged: thresholds decide later, so that a changed threshold
 //! costs no reading. They depend on the run's files and on `configs/`, on nothing else, and
-//! can be made anywhere and kept ([`super::store`]).
+//! can be made anywhere and kept.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::directory::metadata_of;
 use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::iteration::{self, IterationFit};
 use crate::law::trap_check::own_speed;
@@ -28,8 +27,10 @@ use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
 use crate::rule::registered::{Candidate, Measurable, Role};
 use crate::rule::test::TestMeasures;
-use crate::run::{Meta, PlannedSession, Problem, Run, Source, SourceFile};
-use crate::setup::{Arm, Configs, Protocol, RegistrationFile, Span};
+use crate::run::{META, Meta, PlannedSession, Problem, Run, STARTED, Source, SourceFile};
+use crate::configs::Configs;
+use crate::rule::registration::RegistrationFile;
+use crate::setup::{Arm, Protocol, Span};
 
 /// A run that could not be read, and why.
 #[derive(Debug, Clone)]
@@ -179,7 +180,16 @@ fn no_cell(run: Run, configs: &Configs) -> Unreadable {
         "{}; trapcheck calibrate makes one from a cache-off run",
         unknown("cell", &run.meta.cell, "configs/cells", known)
     );
-    let problem = Problem::new(&metadata_of(&run.dir, &configs.layouts), message);
+    let problem = Problem::new(&metadata_of(&run, configs), message);
     let problems = vec![Problem { column: Some("cell".into()), ..problem }];
     Unreadable { dir: run.dir, problems }
+}
+
+/// The file of a run that says who, what and when: it is among those it was read from.
+fn metadata_of(run: &Run, configs: &Configs) -> PathBuf {
+    let of_layouts = configs.layouts.iter().map(|layout| layout.metadata.as_str());
+    let names: Vec<PathBuf> =
+        [META, STARTED].into_iter().chain(of_layouts).map(|name| run.dir.join(name)).collect();
+    let read = run.sources.iter().map(|source| &source.path);
+    read.clone().find(|path| names.contains(path)).map_or_else(|| run.dir.join(META), Clone::clone)
 }

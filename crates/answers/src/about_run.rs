@@ -8,7 +8,7 @@ use crate::judged::verdict::VerdictRun;
 use crate::measure::WindowMeasures;
 use crate::run::SourceFile;
 
-use super::{Cell, Col, Heading, Table};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// What a row is about, where that is one run, alone or with what else the row needs.
 pub trait AboutRun {

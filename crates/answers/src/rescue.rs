@@ -1,7 +1,7 @@
 //! Which session caps rescue a trapped cell at its load, and when they can be released
 //! (Cor. 4, Prop. 2, App. E.4, E.7, layer H4).
 
-use super::{about, answers, facts};
+use crate::facts::{about, answers, facts};
 use crate::model::curve::layers::h4::{Rescue, release};
 use crate::model::rescue::{RescuingCaps, drain_s, rescuing_caps};
 use crate::model::{ModelError, Theory, positive};

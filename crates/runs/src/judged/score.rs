@@ -8,8 +8,10 @@ use crate::law::{TrapCheck, trap_checks};
 use crate::rule::paired::PairedTest;
 use crate::rule::stability::{Stability, is_stable};
 use crate::rule::state::{Load, RunState, judge};
-use crate::setup::registration::PUBLISHED_RULE;
-use crate::setup::{ConfigError, Configs, PairedThresholds, RegistrationFile};
+use crate::rule::registration::PUBLISHED_RULE;
+use crate::configs::Configs;
+use crate::rule::registration::{PairedThresholds, RegistrationFile};
+use crate::setup::ConfigError;
 
 use super::Measured;
 use super::binding::{Binding, bind, judge_of, load_of};
@@ -51,7 +53,7 @@ impl Deref for ScoredRun {
 
 impl ScoredRun {
     /// How it stands to the rule that judged it, in words that name the rule.
-    pub(crate) fn judged_in_words(&self) -> String {
+    pub fn judged_in_words(&self) -> String {
         match (&self.binding, &self.judged_by) {
             (Binding::Elsewhere(_), Some(name)) => {
                 format!("{}, judged by {name}", self.binding.words())
@@ -66,7 +68,7 @@ impl ScoredRun {
     }
 
     /// The registrations that fit it, where they are several and none was chosen.
-    pub(crate) fn fitting_rules(&self) -> Option<&[String]> {
+    pub fn fitting_rules(&self) -> Option<&[String]> {
         match &self.binding {
             Binding::Several(files) if self.meta.rate.lambda.is_some() => Some(files),
             _ => None,

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::run::columns::Columns;
-use crate::run::{EngineSample, GateEvent, Session, Turn};
+use super::columns::Columns;
+use super::{EngineSample, GateEvent, Session, Turn};
 
 /// A session by its kind and identifier, as the tables have them.
 type Name<'a> = (&'a str, &'a str);

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use crate::rule::state::Load;
 use crate::run::{Meta, Source};
-use crate::setup::registration::{PUBLISHED_RULE, Status};
-use crate::setup::{Configs, RegistrationFile};
+use crate::rule::registration::{PUBLISHED_RULE, Status};
+use crate::configs::Configs;
+use crate::rule::registration::RegistrationFile;
 
 /// How a run stands to the registration it is judged by.
 #[derive(Debug, Clone, PartialEq, Eq)]

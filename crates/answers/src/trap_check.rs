@@ -5,8 +5,8 @@ use crate::law::TrapCheck;
 use crate::law::trap_check::ServedTrap;
 use crate::measure::WindowMeasures;
 
-use super::about_run::{AboutRun, with_identity};
-use super::{Cell, Col, Heading, Table};
+use crate::about_run::{AboutRun, with_identity};
+use crate::table::{Cell, Col, Heading, Table};
 
 /// A run and its check by one calibration, or why there is none.
 type Checked<'a> = (&'a ScoredRun, Result<&'a TrapCheck, &'a str>);

@@ -1,9 +1,23 @@
 //! What lowering or stopping arrivals does to a trap (Cor. 3, Prop. 1(a)).
 
-use super::{answers, facts, near_one, significant};
+use crate::facts::{answers, facts, near_one, significant};
 use crate::model::fluid::cut::{Fate, fate};
 use crate::model::{ModelError, Theory, positive};
 use crate::table::{Cell, Col, Heading, Table};
+
+/// The paper's cuts in Corollary 3's table, in multiples of lambda_miss (App. A).
+pub const COROLLARY_3_CUTS: [f64; 6] = [1.18, 1.10, 1.05, 1.02, 1.00, 0.90];
+
+/// Rates to cut `lambda_per_s` to, in sessions/s, from multiples of lambda_ref; where none is
+/// given, Corollary 3's own, as far as these are cuts.
+pub fn cuts(theory: &Theory, lambda_per_s: f64, to: &[f64]) -> Vec<f64> {
+    if to.is_empty() {
+        let capacity = theory.model_f.lambda_miss_per_s();
+        let cuts = COROLLARY_3_CUTS.map(|cut| cut * capacity);
+        return cuts.into_iter().filter(|rate| *rate < lambda_per_s).collect();
+    }
+    to.iter().map(|multiple| theory.rate_per_s(*multiple)).collect()
+}
 
 /// A cut and what it leads to.
 struct Cut {

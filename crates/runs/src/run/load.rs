@@ -1,21 +1,14 @@
-//! Reading one run directory into memory.
+//! Reading one run directory into memory, from files that somebody hands over.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::files::RunFiles;
-use super::parquet;
-use super::shape::table_files;
-use super::source::{Bytes, Packing};
-use super::unclosed;
-use crate::run::columns::{Columns, Field, LeftOut};
-use crate::run::{
+use super::columns::{Columns, Field, LeftOut, Mapping};
+use super::{
     Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
     Severity, Shape, SourceFile, Text, Turn,
 };
-use crate::run::{check, engine, gate, plan, sessions, turns};
-use crate::setup::layout::Layout;
+use super::{check, engine, gate, plan, sessions, turns, unclosed};
 use crate::{hash, limits};
 
 /// What to do with what cannot be decided from the data alone.
@@ -25,34 +18,66 @@ pub struct LoadOptions {
     pub drop_cut_off: bool,
 }
 
-/// Reads and checks a run directory.
-///
-/// # Errors
-/// Everything that is wrong with it: a table that is missing or there twice,
-/// a value that does not fit the format, rows that contradict each other or
-/// `meta.json`.
-pub fn load(dir: &Path, options: &LoadOptions) -> Result<Run, Problems> {
-    load_by(dir, &[], options)
+/// The files of a run directory, as its loader asks for them: where they lie is the caller's
+/// to know.
+pub trait Files {
+    /// One of them.
+    type File: File;
+
+    /// The shape they have.
+    ///
+    /// # Errors
+    /// Several layouts fit the directory.
+    fn shape(&self) -> Result<Shape, Problem>;
+
+    /// Those of a directory that may be a table.
+    fn tables(&self, dir: &Path, shape: &Shape, table: &str) -> Vec<PathBuf>;
+
+    /// Whether there is one at a path.
+    fn holds(&self, path: &Path) -> bool;
+
+    /// One of them, which is handed out once.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn take(&mut self, path: &Path) -> Result<Self::File, Problem>;
 }
 
-/// The same for a directory of format 1 or of one of the layouts.
-///
-/// # Errors
-/// As [`load`], and when several layouts fit the directory or its files are not
-/// what its layout says.
-pub fn load_by(
-    dir: &Path,
-    layouts: &[Arc<Layout>],
-    options: &LoadOptions,
-) -> Result<Run, Problems> {
-    load_files(dir, RunFiles::read(dir, layouts), options)
+/// A file in memory: how it is unpacked is the caller's to know.
+pub trait File {
+    /// Where it lies.
+    fn path(&self) -> &Path;
+
+    /// The same with its hash.
+    fn source(&self) -> SourceFile;
+
+    /// Whether it is an Apache Parquet file.
+    fn is_parquet(&self) -> bool;
+
+    /// Its unpacked text of at most `most` bytes.
+    ///
+    /// # Errors
+    /// UTF-16, and a stream that breaks at its start.
+    fn text(&self, most: u64) -> Result<Text<'_>, Problem>;
+
+    /// The table of a parquet file.
+    ///
+    /// # Errors
+    /// Everything found wrong with it.
+    fn parquet(
+        &self,
+        schema: &[Field],
+        mapping: Option<&Mapping<'_>>,
+    ) -> Result<Columns, Vec<Problem>>;
 }
 
-/// The same from files that were read already.
+/// Reads and checks a run from the files of its directory.
 ///
 /// # Errors
-/// As [`load_by`].
-pub fn load_files(dir: &Path, files: RunFiles, options: &LoadOptions) -> Result<Run, Problems> {
+/// Everything that is wrong with it: a table that is missing or there twice, a value that does
+/// not fit the format, rows that contradict each other or `meta.json`; several layouts that fit
+/// the directory, or files that are not what its layout says.
+pub fn load_files<F: Files>(dir: &Path, files: F, options: &LoadOptions) -> Result<Run, Problems> {
     let shape = files.shape().map_err(|problem| Problems(vec![problem]))?;
     let sources: Vec<_> = shape.source().into_iter().collect();
     let notes: Vec<_> = shape.note().into_iter().collect();
@@ -71,10 +96,10 @@ pub fn load_files(dir: &Path, files: RunFiles, options: &LoadOptions) -> Result<
 /// The tables whose rows refer to each other.
 type RowTables = (Vec<Session>, Vec<Turn>, Vec<GateEvent>);
 
-struct Loader<'a> {
+struct Loader<'a, F> {
     dir: &'a Path,
     shape: Shape,
-    files: RunFiles,
+    files: F,
     options: &'a LoadOptions,
     /// When the run ended, by `meta.json`.
     end_s: f64,
@@ -84,10 +109,10 @@ struct Loader<'a> {
     notes: Vec<Problem>,
 }
 
-impl Loader<'_> {
+impl<F: Files> Loader<'_, F> {
     fn load(&mut self) -> Result<Run, Vec<Problem>> {
         let meta_bytes = self.open(&self.shape.metadata()).map_err(|p| vec![p])?;
-        let text = meta_bytes.whole_text().map_err(|p| vec![p])?;
+        let text = whole_text(&meta_bytes).map_err(|p| vec![p])?;
         let mut meta = self.shape.meta(&text)?;
         // Nobody has said when a run ended that nothing closed.
         self.end_s = if self.shape.is_unclosed() { f64::INFINITY } else { meta.duration_s };
@@ -117,7 +142,7 @@ impl Loader<'_> {
                 })?;
         }
         let config = self.dir.join("config.yaml");
-        if config.exists() {
+        if self.files.holds(&config) {
             self.open(&config).map_err(|p| vec![p])?;
         }
         let mut sources = std::mem::take(&mut self.sources);
@@ -127,7 +152,7 @@ impl Loader<'_> {
         Ok(Run { dir, meta, sessions, turns, engine, gate, plan, sources, notes })
     }
 
-    fn open(&mut self, path: &Path) -> Result<Bytes, Problem> {
+    fn open(&mut self, path: &Path) -> Result<F::File, Problem> {
         let bytes = self.files.take(path)?;
         self.sources.push(bytes.source());
         Ok(bytes)
@@ -135,7 +160,7 @@ impl Loader<'_> {
 
     /// The file that holds a table, under whichever ending; `None` if there is none.
     fn find(&self, table: &str) -> Result<Option<PathBuf>, Vec<Problem>> {
-        let there = table_files(self.dir, &self.shape, table);
+        let there = self.files.tables(self.dir, &self.shape, table);
         match there.as_slice() {
             [] => Ok(None),
             [only] => Ok(Some(only.clone())),
@@ -151,24 +176,24 @@ impl Loader<'_> {
     fn read(
         &mut self,
         table: &str,
-        bytes: &Bytes,
+        bytes: &F::File,
         text: Option<&Text<'_>>,
         schema: &[Field],
     ) -> Result<Columns, Vec<Problem>> {
         let mapping = self.shape.mapping(table);
         let mapping = mapping.as_ref();
         let columns = match text {
-            None => parquet::read(bytes, schema, mapping)?,
+            None => bytes.parquet(schema, mapping)?,
             Some(text) => {
                 // What was being appended when a run was killed is no row.
                 let drop_cut_off = self.options.drop_cut_off || self.shape.is_unclosed();
-                Columns::read(&bytes.path, text, schema, mapping, drop_cut_off)?
+                Columns::read(bytes.path(), text, schema, mapping, drop_cut_off)?
             }
         };
         if !columns.lacking.is_empty() {
             let lacking = columns.lacking.join(", ");
             let message = format!("does not report {lacking}: unknown in every row");
-            self.notes.push(Problem::new(&bytes.path, message).as_note());
+            self.notes.push(Problem::new(bytes.path(), message).as_note());
         }
         self.notes.extend(columns.notes.iter().cloned());
         match columns.left_out {
@@ -176,9 +201,9 @@ impl Loader<'_> {
             Some(LeftOut::Tail) if !self.counts_rows_of(table) => {
                 let message = "the packed stream is cut off, and nothing counts how many rows are \
                                lost: --drop-cut-off leaves out one line, never an unknown number";
-                return Err(vec![Problem::new(&bytes.path, message)]);
+                return Err(vec![Problem::new(bytes.path(), message)]);
             }
-            Some(_) => drop(self.cut.insert(bytes.path.clone())),
+            Some(_) => drop(self.cut.insert(bytes.path().to_owned())),
         }
         let outside = check::outside_the_run(&columns, schema, self.end_s);
         if outside.is_empty() { Ok(columns) } else { Err(outside) }
@@ -294,7 +319,7 @@ impl Loader<'_> {
                 self.notes.push(Problem::new(&path, message).as_note());
             }
             (Some(expected), Some(text)) => {
-                check_plan_hash(&bytes.path, text, expected, &metadata)?;
+                check_plan_hash(bytes.path(), text, expected, &metadata)?;
             }
             (None, _) => {}
         }
@@ -304,9 +329,15 @@ impl Loader<'_> {
 }
 
 /// A table's text, unpacked once; `None` of a parquet file.
-fn unpacked(bytes: &Bytes) -> Result<Option<Text<'_>>, Vec<Problem>> {
+fn unpacked<F: File>(bytes: &F) -> Result<Option<Text<'_>>, Vec<Problem>> {
     let text = || bytes.text(limits::FILE_BYTES).map_err(|problem| vec![problem]);
-    (bytes.packing() != Packing::Parquet).then(text).transpose()
+    (!bytes.is_parquet()).then(text).transpose()
+}
+
+/// The whole unpacked text of a file of settings or metadata.
+fn whole_text<F: File>(bytes: &F) -> Result<Vec<u8>, Problem> {
+    let text = bytes.text(limits::TEXT_BYTES)?;
+    text.whole(bytes.path()).map(<[u8]>::to_vec)
 }
 
 /// `meta.json` holds the hash of the uncompressed plan.

@@ -1,10 +1,17 @@
 //! An answer for people, and for machines (`docs/diagnose.md` states the JSON).
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Outlook, time_shown};
-use crate::cli::output;
+use crate::answer::{Answer, Ask, Outlook, Thresholds, answers, outlook, time_shown};
 use crate::form::{Losses, Observed};
+use crate::format::Format;
+use crate::model::Theory;
+use crate::nearest::unknown;
+use crate::print::lines as as_lines;
+use crate::refused::Refused;
+use crate::services::Service;
+use crate::setup::Configs;
 
 /// What was found of one service.
 pub struct Found {
@@ -14,6 +21,96 @@ pub struct Found {
     pub observed: Observed,
     /// Its engines' answers, each with what model F adds where its costs are known.
     pub answers: Vec<(Answer, Option<Outlook>)>,
+}
+
+/// What is known beside the files; each field is a flag of `trapcheck diagnose`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Known {
+    /// The KV pool, tokens, in place of the files'.
+    pub pool: Option<u64>,
+    /// The largest share of prompt tokens that can be found, 0 to 1.
+    pub reuse_ceiling: Option<f64>,
+    /// The client keeps a fixed number of sessions.
+    pub closed: bool,
+    /// The engine's calibrated cell.
+    pub cell: Option<String>,
+    /// Sessions that arrive per second, where the files do not tell.
+    pub sessions_per_s: Option<f64>,
+}
+
+impl Known {
+    /// What an answer takes from it.
+    ///
+    /// # Errors
+    /// A share or a rate that is none.
+    pub fn ask(&self) -> Result<Ask, Refused> {
+        if self.reuse_ceiling.is_some_and(|c| !(c > 0.0 && c <= 1.0)) {
+            return Err(Refused::new("--reuse-ceiling: expected a share above 0 and up to 1"));
+        }
+        if self.sessions_per_s.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
+            return Err(Refused::new("--sessions-per-s: expected a positive number"));
+        }
+        Ok(Ask {
+            pool_tokens: self.pool,
+            reuse_ceiling: self.reuse_ceiling,
+            closed: self.closed.then_some(true),
+        })
+    }
+
+    /// The theory of the cell that was named.
+    ///
+    /// # Errors
+    /// There is no such cell, or it has no answer.
+    pub fn theory(&self, configs: &Configs) -> Result<Option<Theory>, Refused> {
+        let Some(name) = &self.cell else { return Ok(None) };
+        let known = configs.cells.keys().map(String::as_str);
+        let (cell, workload, _) = configs
+            .of_cell(name)
+            .ok_or_else(|| Refused(unknown("cell", name, "configs/cells", known)))?;
+        let theory = Theory::of(cell, workload);
+        Ok(Some(theory.map_err(|e| Refused::about(&format!("cell {name}"), &e))?))
+    }
+}
+
+/// The format of a word.
+///
+/// # Errors
+/// There is none of that name.
+pub fn format_named(word: &str) -> Result<Format, Refused> {
+    let known = Format::ALL.map(Format::word);
+    let found = Format::ALL.into_iter().find(|format| format.word() == word);
+    found.ok_or_else(|| Refused(unknown("format", word, "docs/diagnose.md", known)))
+}
+
+/// The answers of services, the worst first. Where the engine's costs are known (`theory`),
+/// with what model F adds to one that is trapped or pressed; `sessions_per_s` arrive where the
+/// files do not tell.
+pub fn found(
+    services: Vec<Service>,
+    ask: &Ask,
+    rule: &Thresholds,
+    theory: Option<&Theory>,
+    sessions_per_s: Option<f64>,
+) -> Vec<Found> {
+    let each = |answer: Answer| {
+        let by_model = theory.and_then(|theory| by_model(theory, sessions_per_s, &answer));
+        (answer, by_model)
+    };
+    let of = |service: Service| {
+        let answers = answers(&service.observed, ask, rule).into_iter().map(each).collect();
+        Found { label: service.label, observed: service.observed, answers }
+    };
+    let mut found: Vec<Found> = services.into_iter().map(of).collect();
+    found.sort_by_key(|one| one.answers.first().map(|(answer, _)| answer.verdict));
+    found
+}
+
+/// What model F adds to an answer, if a rate and a backlog are known.
+pub fn by_model(theory: &Theory, sessions_per_s: Option<f64>, answer: &Answer) -> Option<Outlook> {
+    let seen = answer.capacity?;
+    let rate = sessions_per_s.or(seen.arriving_per_s)?;
+    outlook(theory, rate, seen.backlog?).ok()
 }
 
 /// Lines of evidence that are printed.
@@ -45,14 +142,11 @@ pub fn as_text(found: &[Found]) -> String {
             lines.push(format!("{}left out: {} {why}{line}", of(""), count.count));
         }
     }
-    output::lines(lines)
+    as_lines(lines)
 }
 
-/// All of it, for machines.
-///
-/// # Errors
-/// A text that JSON cannot hold.
-pub fn as_json(found: &[Found]) -> serde_json::Result<String> {
+/// The parts of the answer, for machines.
+pub fn parts(found: &[Found]) -> [(&'static str, Value); 1] {
     let services = found.iter().map(|one| {
         let formats = one.observed.formats.iter().map(|format| format.word());
         json!({
@@ -63,7 +157,7 @@ pub fn as_json(found: &[Found]) -> serde_json::Result<String> {
             "notes": counted(&one.observed.notes),
         })
     });
-    output::json("diagnose", [("services", services.collect())])
+    [("services", services.collect())]
 }
 
 fn counted(losses: &Losses) -> Value {
