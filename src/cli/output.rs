@@ -14,7 +14,6 @@ pub use grid::Width;
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
-use crate::rule::{Clause, RunState};
 use crate::table::{Cell, Col, Table};
 use grid::grid;
 
@@ -165,32 +164,3 @@ pub fn json<K: Into<String>>(
 
 /// Raised when a field of an answer changes its meaning or goes; a new field raises nothing.
 const VERSION: u32 = 1;
-
-/// A clause in JSON: what it needs as a word and two numbers, one `null` where the condition
-/// has one side.
-pub fn clause(clause: &Clause) -> Value {
-    let (word, least, most) = clause.needs.sides();
-    serde_json::json!({
-        "quantity": clause.quantity,
-        "unit": clause.unit,
-        "measured": clause.measured,
-        "needs": word,
-        "needs_least": least,
-        "needs_most": most,
-        "holds": clause.holds,
-        "margin": clause.margin(),
-    })
-}
-
-/// A state in JSON, with every clause behind it.
-pub fn state(state: &RunState) -> Value {
-    let clauses = |of: &[Clause]| of.iter().map(clause).collect::<Vec<_>>();
-    serde_json::json!({
-        "state": state.state.word(),
-        "stuck": state.stuck,
-        "because": state.because,
-        "trapped": clauses(&state.trapped),
-        "recovered": clauses(&state.recovered),
-        "draining": clauses(&state.draining),
-    })
-}

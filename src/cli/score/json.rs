@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::cli::output;
 use crate::judged::score::Scoring;
 use crate::judged::what_if::Answer;
+use crate::rule;
 use crate::table::Table;
 
 /// The answer with every clause behind a state.
@@ -18,7 +19,7 @@ pub fn as_json(
         .iter()
         .filter_map(|run| run.state.as_ref().map(|state| (run, state)))
         .map(|(run, state)| {
-            let mut json = output::state(state);
+            let mut json = rule::json::state(state);
             json["run"] = json!(run.dir.display().to_string());
             json["judged_by"] = json!(run.judged_by);
             json["binding"] = json!(run.judged_in_words());
