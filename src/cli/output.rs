@@ -8,14 +8,12 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
-use serde_json::Value;
 
 pub use grid::Width;
 pub use trapcheck_answers::print::{json, lines};
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
-use crate::rule::{Clause, RunState};
 use crate::table::{Cell, Col, Table};
 use grid::grid;
 
@@ -143,33 +141,4 @@ pub fn grid_of(table: &Table, width: Width) -> String {
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
     grid(&headings, &rows, width)
-}
-
-/// A clause in JSON: what it needs as a word and two numbers, one `null` where the condition
-/// has one side.
-pub fn clause(clause: &Clause) -> Value {
-    let (word, least, most) = clause.needs.sides();
-    serde_json::json!({
-        "quantity": clause.quantity,
-        "unit": clause.unit,
-        "measured": clause.measured,
-        "needs": word,
-        "needs_least": least,
-        "needs_most": most,
-        "holds": clause.holds,
-        "margin": clause.margin(),
-    })
-}
-
-/// A state in JSON, with every clause behind it.
-pub fn state(state: &RunState) -> Value {
-    let clauses = |of: &[Clause]| of.iter().map(clause).collect::<Vec<_>>();
-    serde_json::json!({
-        "state": state.state.word(),
-        "stuck": state.stuck,
-        "because": state.because,
-        "trapped": clauses(&state.trapped),
-        "recovered": clauses(&state.recovered),
-        "draining": clauses(&state.draining),
-    })
 }
