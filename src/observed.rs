@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::form::Observed;
 use crate::format::Format;
-use crate::read::{ReadError, Reader, stamp_of_name};
 use crate::reading;
 pub use trapcheck_answers::services::Service;
-use trapcheck_answers::services::{ReadFile, is_known, together, usable};
+use trapcheck_answers::services::{ReadFile, is_known, read_stream, together, usable};
 
 /// A file that could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -46,27 +45,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Observed, Unusable> {
         [b'P', b'A', b'R', b'1'] => return Err(fail("parquet is not read here: give text".into())),
         _ => Box::new(file),
     };
-    let mut reader = Reader::new(format, stamp_of_name(&name_of(path)));
-    let unread = |e: ReadError| fail(e.to_string());
-    let mut piece = vec![0; PIECE];
-    let mut some = false;
-    loop {
-        match stream.read(&mut piece) {
-            Ok(0) => break,
-            Ok(n) => {
-                reader.push(&piece[..n]).map_err(unread)?;
-                some = true;
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            // What was unpacked before the stream broke is used, and the break is told.
-            Err(_) if some => {
-                reader.broke_off();
-                break;
-            }
-            Err(e) => return Err(cannot(&e)),
-        }
-    }
-    reader.finish().map_err(unread)
+    read_stream(&mut stream, &name_of(path), format).map_err(fail)
 }
 
 /// The first bytes, left in their place.

@@ -1,8 +1,10 @@
 //! An arm on the command line, for `plan` and `simulate`.
 
+use std::borrow::Cow;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::setup::{Arm, ArmSpec};
+use crate::setup::{Arm, ArmSpec, Protocol};
 use trapcheck_answers::arm::Asked;
 
 /// Which arm, and its own values.
@@ -11,7 +13,7 @@ pub struct ArmArgs {
     /// What is done to the arrivals and at the client's gate
     #[arg(long, value_parser = arms(), value_name = "ARM")]
     arm: Arm,
-    /// Sessions of the burst (burst; the protocol's number if not given)
+    /// Sessions of the burst (arms with one; the protocol's number if not given)
     #[arg(long, value_name = "SESSIONS")]
     burst: Option<u32>,
     /// Sessions that the gate admits at most (capped, rescue)
@@ -64,7 +66,23 @@ impl ArmArgs {
     /// A value that the arm needs and lacks, one that it has no use for, or one
     /// that makes no sense.
     pub fn arm(&self) -> anyhow::Result<ArmSpec> {
-        let asked = Asked {
+        Ok(self.asked().arm()?)
+    }
+
+    /// The same, and the protocol that its run is made with: its burst is as large as was asked
+    /// for.
+    ///
+    /// # Errors
+    /// As [`ArmArgs::arm`].
+    pub fn under<'a>(
+        &self,
+        protocol: &'a Protocol,
+    ) -> anyhow::Result<(ArmSpec, Cow<'a, Protocol>)> {
+        Ok(self.asked().under(protocol)?)
+    }
+
+    fn asked(&self) -> Asked {
+        Asked {
             arm: self.arm.clone(),
             burst: self.burst,
             cap: self.cap,
@@ -73,7 +91,6 @@ impl ArmArgs {
             delay: self.delay,
             cut_to: self.cut_to,
             population: self.population,
-        };
-        Ok(asked.arm()?)
+        }
     }
 }

@@ -94,14 +94,14 @@ struct CutArgs {
     #[command(flatten)]
     at: AtLoad,
     /// When arrivals are cut, s
-    #[arg(long = "at", default_value_t = 5000.0, value_name = "SECONDS")]
+    #[arg(long = "at", default_value_t = answers::drain::CUT_AT_S, value_name = "SECONDS")]
     cut_at: f64,
     /// What they are cut to, in multiples of lambda_ref; by default 1.18, 1.1, 1.05, 1.02, 1
     /// and 0.9 of lambda_miss, as far as these are cuts
     #[arg(long, value_delimiter = ',', value_name = "MULTIPLES")]
     to: Vec<f64>,
     /// How far to follow the backlog, s
-    #[arg(long, default_value_t = 30_000.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = answers::drain::FOLLOWED_UNTIL_S, value_name = "SECONDS")]
     until: f64,
     #[command(flatten)]
     plot: Plot,
@@ -122,7 +122,7 @@ struct StopArgs {
     #[command(flatten)]
     at: AtLoad,
     /// When arrivals stop, s
-    #[arg(long = "at", default_value_t = 1800.0, value_name = "SECONDS")]
+    #[arg(long = "at", default_value_t = answers::drain::STOP_AT_S, value_name = "SECONDS")]
     stop_at: f64,
     #[command(flatten)]
     plot: Plot,
@@ -203,13 +203,18 @@ struct RescueArgs {
     #[command(flatten)]
     at: AtLoad,
     /// When the cap is engaged, s
-    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS", conflicts_with = "backlog")]
+    #[arg(
+        long,
+        default_value_t = answers::rescue::ENGAGE_AT_S,
+        value_name = "SECONDS",
+        conflicts_with = "backlog"
+    )]
     engage_at: f64,
     /// Sessions seen in the system, those that wait included, with the cap engaged now
     #[arg(long, value_name = "SESSIONS")]
     backlog: Option<f64>,
     /// How long the gate has to stay empty before release, s
-    #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = answers::rescue::HOLD_S, value_name = "SECONDS")]
     hold: f64,
     /// Caps to look at; by default a spread of the rescuing ones
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]

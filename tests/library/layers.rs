@@ -15,6 +15,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "hash",
             "escape",
             "nearest",
+            "packing",
             "name",
             "parse_message",
             "setup",
@@ -73,7 +74,23 @@ const ORDER: [(&str, &[&str]); 12] = [
             "observed",
         ],
     ),
-    ("crates/page", &["question", "command", "files", "run_files", "answer"]),
+    (
+        "crates/page",
+        &[
+            "question",
+            "command",
+            "reply",
+            "dropped",
+            "run_files",
+            "engines",
+            "judge",
+            "simulate",
+            "theory",
+            "knee",
+            "lists",
+            "answer",
+        ],
+    ),
     (
         "crates/drive",
         &[
@@ -137,6 +154,9 @@ const HEAVY: [&str; 11] = [
     "hyper",
     "trapcheck ",
 ];
+
+/// What a pure package may depend on all the same: gzip is Rust alone, and unpacks bytes.
+const PURE_ALL_THE_SAME: [(&str, &str); 1] = [("crates/page", "flate2")];
 
 /// How code reaches files, threads, other programs or the network.
 const IMPURE: [&str; 10] = [
@@ -264,7 +284,9 @@ fn a_pure_package_touches_no_file_and_starts_no_thread() {
         let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
         let depends = manifest.split("[dependencies]").nth(1).unwrap();
         let depends = depends.split("\n[").next().unwrap();
-        let heavy = HEAVY.iter().filter(|name| depends.lines().any(|d| d.starts_with(*name)));
+        let allowed = |name: &&&str| !PURE_ALL_THE_SAME.contains(&(*package, **name));
+        let heavy = HEAVY.iter().filter(allowed);
+        let heavy = heavy.filter(|name| depends.lines().any(|d| d.starts_with(*name)));
         impure.extend(heavy.map(|name| format!("{package} depends on {name}")));
         for file in sources(&root().join(package).join("src")) {
             let code = code(&file);

@@ -1,9 +1,11 @@
 //! An arm with its values, as it is asked for.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::refused::Refused;
-use crate::setup::{Arm, ArmSpec};
+use crate::setup::{Arm, ArmSpec, Protocol};
 
 /// Which arm, and its own values; what each arm takes is for [`Asked::arm`] to say.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -65,6 +67,25 @@ impl Asked {
         self.no_idle_value()?;
         arm.check().map_err(Refused)?;
         Ok(arm)
+    }
+
+    /// The same, and the protocol that its run is made with: its burst is as large as was asked
+    /// for, of an arm that has a burst and no size of its own.
+    ///
+    /// # Errors
+    /// As [`Asked::arm`].
+    pub fn under<'a>(
+        &self,
+        protocol: &'a Protocol,
+    ) -> Result<(ArmSpec, Cow<'a, Protocol>), Refused> {
+        let sized = matches!(self.arm, Arm::Capped | Arm::Rescue | Arm::Shed | Arm::Cut);
+        let Some(sessions) = self.burst.filter(|_| sized) else {
+            return Ok((self.arm()?, Cow::Borrowed(protocol)));
+        };
+        let arm = Self { burst: None, ..self.clone() }.arm()?;
+        let mut protocol = protocol.clone();
+        protocol.paired.burst.sessions = sessions;
+        Ok((arm, Cow::Owned(protocol)))
     }
 
     /// A value that changes nothing is a mistake.

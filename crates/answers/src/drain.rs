@@ -8,6 +8,13 @@ use crate::table::{Cell, Col, Heading, Table};
 /// The paper's cuts in Corollary 3's table, in multiples of lambda_miss (App. A).
 pub const COROLLARY_3_CUTS: [f64; 6] = [1.18, 1.10, 1.05, 1.02, 1.00, 0.90];
 
+/// When arrivals are cut unless another time is asked for, s.
+pub const CUT_AT_S: f64 = 5000.0;
+/// How far a backlog is followed unless another time is asked for, s.
+pub const FOLLOWED_UNTIL_S: f64 = 30_000.0;
+/// When arrivals stop unless another time is asked for, s.
+pub const STOP_AT_S: f64 = 1800.0;
+
 /// Rates to cut `lambda_per_s` to, in sessions/s, from multiples of lambda_ref; where none is
 /// given, Corollary 3's own, as far as these are cuts.
 pub fn cuts(theory: &Theory, lambda_per_s: f64, to: &[f64]) -> Vec<f64> {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::judged::score::Scoring;
 use crate::judged::verdict::Verdict;
 use crate::rule::json::state as as_json;
+use crate::rule::{RunState, State};
 use crate::table::Table;
 use crate::{paired, runs, trap_check};
 
@@ -56,4 +57,27 @@ pub fn parts(scoring: &Scoring, tables: &[Table], what_if: Value) -> Vec<(&'stat
         ("not_scored", unreadable.into()),
         ("what_if", what_if),
     ]
+}
+
+/// The deciding clause in words: what was measured, what it needed, how far off.
+pub fn because(state: &RunState) -> String {
+    if let Some(why) = &state.because {
+        return why.clone();
+    }
+    let Some(clause) = state.deciding() else { return String::new() };
+    let verb = match (state.state, clause.holds) {
+        (State::Trapped | State::Recovered, _) => "",
+        (_, Some(false)) => "not trapped: ",
+        _ => "",
+    };
+    format!("{verb}{}", clause.in_words(short(clause.quantity)))
+}
+
+fn short(quantity: &str) -> &str {
+    match quantity {
+        "uncached token rate / all-miss rate" => "tokens/miss",
+        "hit fraction, end of the window" => "hit at end",
+        "outstanding, end of the window" => "outstanding at end",
+        other => other,
+    }
 }

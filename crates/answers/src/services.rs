@@ -1,5 +1,9 @@
 //! Files that engines and load generators left, as views of the services they are of.
 
+use std::io::{self, Read};
+
+use trapcheck_observed::read::{Reader, stamp_of_name};
+
 use crate::form::{Clock, Observed};
 use crate::format::Format;
 
@@ -19,6 +23,40 @@ pub struct Service {
     pub files: Vec<String>,
     /// What they say.
     pub observed: Observed,
+}
+
+/// Bytes read at a time.
+const PIECE: usize = 1 << 18;
+
+/// Reads one source from its unpacked stream; `name` is its file's, which may say when a scrape
+/// was taken. What was unpacked before a stream broke is used, and the break is told.
+///
+/// # Errors
+/// In words: a stream that breaks at its start, or that no format knows.
+pub fn read_stream(
+    mut stream: impl Read,
+    name: &str,
+    format: Option<Format>,
+) -> Result<Observed, String> {
+    let mut reader = Reader::new(format, stamp_of_name(name));
+    let mut piece = vec![0; PIECE];
+    let mut some = false;
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => {
+                reader.push(&piece[..n]).map_err(|e| e.to_string())?;
+                some = true;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) if some => {
+                reader.broke_off();
+                break;
+            }
+            Err(e) => return Err(format!("cannot read: {e}")),
+        }
+    }
+    reader.finish().map_err(|e| e.to_string())
 }
 
 /// Several sources as views of one service; `unknown` files beside them are of no format.
