@@ -157,7 +157,7 @@ impl Search {
         simulate: &impl Simulate,
     ) -> Result<Knee, SimError> {
         let rungs = self.rungs(question);
-        let look = |start| {
+        let look = |start| -> Result<Found, SimError> {
             Found::search(&rungs, |populations| {
                 let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
                 let runs: Vec<(u32, u64)> = populations
