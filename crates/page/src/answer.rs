@@ -1,7 +1,10 @@
 //! From a question's text to its answer's.
 
+use std::sync::OnceLock;
+
 use serde_json::json;
 use trapcheck_answers::built_in;
+use trapcheck_runs::configs::Configs;
 
 use crate::Refused;
 use crate::dropped::Source;
@@ -27,16 +30,23 @@ pub fn answer_with(question: &str, bytes: Source<'_>) -> String {
 fn reply(question: &str, bytes: Source<'_>) -> Result<Reply, Refused> {
     let question = Question::parse(question)?;
     command::check(&question)?;
-    let configs = built_in::configs()?;
+    let configs = configs()?;
     match question.ask.as_str() {
-        "lists" => Ok(lists::lists(&configs)),
-        "knee" => knee::knee(&question, &configs),
-        "simulate" => simulate::simulate(&question, &configs),
-        "time_scales" => simulate::time_scales(&question, &configs),
-        "judge" => judge::judge(&question, bytes, &configs),
+        "lists" => Ok(lists::lists(configs)),
+        "knee" => knee::knee(&question, configs),
+        "simulate" => simulate::simulate(&question, configs),
+        "time_scales" => simulate::time_scales(&question, configs),
+        "judge" => judge::judge(&question, bytes, configs),
         "command" => of_another(&question),
-        _ => theory::answer(&question, &configs),
+        _ => theory::answer(&question, configs),
     }
+}
+
+/// The configuration that is carried along, read once.
+fn configs() -> Result<&'static Configs, Refused> {
+    static READ: OnceLock<Result<Configs, Refused>> = OnceLock::new();
+    let read = READ.get_or_init(|| built_in::configs().map_err(Refused::from));
+    read.as_ref().map_err(Clone::clone)
 }
 
 /// The command line of a question that is not answered here.

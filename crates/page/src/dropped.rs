@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use trapcheck_setup::limits;
-use trapcheck_setup::packing::{size_of, too_large};
 
 use crate::Refused;
 use crate::question::Question;
@@ -34,8 +32,7 @@ struct Named {
 /// The files of a question, in order of path.
 ///
 /// # Errors
-/// None, a name that is no path below where it was dropped, bytes that are not there, or more
-/// than is read of a file.
+/// None, a name that is no path below where it was dropped, or bytes that are not there.
 pub fn files(question: &Question, bytes: Source<'_>) -> Result<Vec<Dropped>, Refused> {
     let named: Vec<Named> = question.field("files")?.unwrap_or_default();
     let mut files = named.into_iter().map(|file| read(file, bytes)).collect::<Result<Vec<_>, _>>()?;
@@ -64,12 +61,7 @@ fn read(file: Named, source: Source<'_>) -> Result<Dropped, Refused> {
         (None, Some(ptr), Some(len)) => source(ptr, len),
         _ => None,
     };
-    let bytes = bytes.ok_or_else(|| Refused(format!("{}: no bytes", path.display())))?;
-    let size = bytes.len() as u64;
-    if size > limits::FILE_BYTES {
-        let why = too_large(&format!("found {}", size_of(size)), limits::FILE_BYTES);
-        return Err(Refused(format!("{}: cannot read: {why}", path.display())));
-    }
+    let bytes = bytes.ok_or_else(|| Refused(format!("{}: no bytes", file.name)))?;
     Ok(Dropped { path, bytes })
 }
 

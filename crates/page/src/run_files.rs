@@ -8,7 +8,8 @@ use trapcheck_runs::run::columns::{Columns, Field, Mapping};
 use trapcheck_runs::run::load::{File, Files};
 use trapcheck_runs::run::{ENDINGS, META, Problem, STARTED, Shape, SourceFile, Text};
 use trapcheck_setup::hash::sha256_hex;
-use trapcheck_setup::packing::{Packing, unpacked};
+use trapcheck_setup::limits;
+use trapcheck_setup::packing::{Packing, size_of, too_large, unpacked};
 
 use crate::dropped::Dropped;
 
@@ -58,7 +59,13 @@ impl<'a> Files for RunFiles<'a> {
 
     fn take(&mut self, path: &Path) -> Result<Bytes<'a>, Problem> {
         let file = self.files.get(path).copied();
-        file.map(Bytes).ok_or_else(|| Problem::new(path, "cannot read: it was not dropped"))
+        let file = file.ok_or_else(|| Problem::new(path, "cannot read: it was not dropped"))?;
+        let size = file.bytes.len() as u64;
+        if size > limits::FILE_BYTES {
+            let why = too_large(&format!("found {}", size_of(size)), limits::FILE_BYTES);
+            return Err(Problem::new(path, format!("cannot read: {why}")));
+        }
+        Ok(Bytes(file))
     }
 }
 
