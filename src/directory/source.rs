@@ -1,13 +1,14 @@
 //! A file as bytes: its hash, and its content behind gzip or zstd.
 
 use std::borrow::Cow;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::run::{Problem, SourceFile, Text};
 use crate::{hash, reading};
 pub use trapcheck_setup::packing::Packing;
-use trapcheck_setup::packing::unpacked;
+use trapcheck_setup::packing::unpack;
 
 /// A file's bytes in memory.
 pub struct Bytes {
@@ -67,4 +68,10 @@ fn unpacked_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(packed.len().saturating_mul(TIMES).min(most as usize));
     zstd::bulk::Decompressor::new().ok()?.decompress_to_buffer(packed, &mut bytes).ok()?;
     Some(bytes)
+}
+
+fn unpacked<'a>(stream: impl Read, packed: usize, most: u64) -> (Cow<'a, [u8]>, Option<io::Error>) {
+    let mut bytes = Vec::new();
+    let broken = unpack(stream, packed, most, &mut bytes);
+    (bytes.into(), broken)
 }

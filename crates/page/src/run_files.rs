@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use trapcheck_runs::run::columns::{Columns, Field, Mapping};
@@ -9,7 +10,7 @@ use trapcheck_runs::run::load::{File, Files};
 use trapcheck_runs::run::{ENDINGS, META, Problem, STARTED, Shape, SourceFile, Text};
 use trapcheck_setup::hash::sha256_hex;
 use trapcheck_setup::limits;
-use trapcheck_setup::packing::{Packing, size_of, too_large, unpacked};
+use trapcheck_setup::packing::{Packing, size_of, too_large, unpack};
 
 use crate::dropped::Dropped;
 
@@ -104,3 +105,9 @@ impl File for Bytes<'_> {
 
 /// What is said of a file behind zstd, whose unpacker a page does not have.
 pub const NO_ZSTD: &str = "zstd is not unpacked here: give csv or csv.gz, or ask the command line";
+
+fn unpacked<'a>(stream: impl Read, packed: usize, most: u64) -> (Cow<'a, [u8]>, Option<io::Error>) {
+    let mut bytes = Vec::new();
+    let broken = unpack(stream, packed, most, &mut bytes);
+    (bytes.into(), broken)
+}

@@ -1,7 +1,6 @@
 //! How a file is packed, told from its first bytes and not from its name, because files in the
 //! field carry either without the other; and unpacking within bounds.
 
-use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read};
 
 /// How a file's content is packed.
@@ -55,26 +54,28 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// What a stream gives before it ends or breaks, and why it broke; `packed` bytes of it are
-/// behind it.
-pub fn unpacked<'a>(
+/// Puts into `bytes` what a stream gives before it ends or breaks; says why it broke. `packed`
+/// bytes are behind it.
+pub fn unpack(
     stream: impl Read,
     packed: usize,
     most: u64,
-) -> (Cow<'a, [u8]>, Option<io::Error>) {
+    bytes: &mut Vec<u8>,
+) -> Option<io::Error> {
     // So much at a time: what a stream gave in the call that fails is lost.
     const PIECE: usize = 8 << 10;
     let mut stream = Bounded::new(stream, most);
-    let mut bytes = Vec::with_capacity(packed.saturating_mul(4).min(most as usize));
+    bytes.clear();
+    bytes.reserve(packed.saturating_mul(4).min(most as usize));
     loop {
         let end = bytes.len();
         bytes.resize(end + PIECE, 0);
         let read = stream.read(&mut bytes[end..]);
         bytes.truncate(end + read.as_ref().map_or(0, |n| *n));
         match read {
-            Ok(0) => return (bytes.into(), None),
+            Ok(0) => return None,
             Ok(_) => {}
-            Err(e) => return (bytes.into(), Some(e)),
+            Err(e) => return Some(e),
         }
     }
 }
