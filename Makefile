@@ -7,7 +7,7 @@ BIN := target/debug/trapcheck
 ENGINE ?= engines/vllm-cpu/built
 TRAP ?= results/mine
 
-.PHONY: build figures derived numbers campaign ensemble engine trap trap-quick verify test lint bench clean help
+.PHONY: build figures derived numbers campaign ensemble engine trap trap-quick verify test lint bench wasm clean help
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,9 @@ lint: ## Check formatting and lints
 
 bench: ## Measure speed
 	$(CARGO) bench --locked --profile dev
+
+wasm: ## Build page/trapcheck.wasm, or say how to get a compiler that can
+	@page/build.sh
 
 clean: ## Remove what was built
 	$(CARGO) clean

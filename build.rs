@@ -1,5 +1,5 @@
 //! Gives the program a hash of its own source, so that a result kept by an older one is
-//! never taken for its own; and the files of `configs/`, for where there is no such folder.
+//! never taken for its own.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -24,24 +24,7 @@ fn main() -> io::Result<()> {
     }
     let hex: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=TRAPCHECK_SOURCE_SHA256={hex}");
-    built_in_configs(&root.join("configs"))
-}
-
-/// Writes the list of `configs/`' files with their bytes as a Rust expression. A file that was
-/// built in and changes makes the program new; one that a user adds beside them does not.
-fn built_in_configs(folder: &Path) -> io::Result<()> {
-    let mut files = Vec::new();
-    files_ending(folder, "yaml", &mut files)?;
-    files.sort();
-    let mut list = String::from("&[\n");
-    for file in &files {
-        let name = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
-        let path = file.to_string_lossy();
-        println!("cargo:rerun-if-changed={path}");
-        list += &format!("({name:?}, include_bytes!({path:?}) as &[u8]),\n");
-    }
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    fs::write(out.join("built_in_configs.rs"), list + "]\n")
+    Ok(())
 }
 
 fn files_ending(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::analysis::store::Store;
 use crate::files::write_beside;
 use crate::judged::verdict::{Verdict, VerdictRun, verdict};
+use crate::rule::json::clause;
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
@@ -191,7 +192,6 @@ fn decided_by(labelled: &Labelled) -> String {
 }
 
 fn as_json(verdict: &Verdict) -> serde_json::Result<String> {
-    use output::clause;
     let run = |run: &VerdictRun| {
         let labelled = run.labelled.as_ref();
         json!({

@@ -14,6 +14,7 @@ pub mod edge;
 pub mod endpoint;
 pub mod endpoints;
 pub mod goodput;
+pub mod json;
 mod mechanism;
 pub mod mirror;
 pub mod outcome;
