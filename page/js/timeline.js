@@ -20,6 +20,7 @@
  * @property {number} [height]
  * @property {string} [title]
  * @property {[number, number]} [span] s
+ * @property {number} [rows] rows kept free for the names of moments
  * @property {boolean} [followUps] draw hits of follow-ups instead of all turns
  */
 
@@ -27,7 +28,7 @@
  * @param {Timeline} timeline
  * @returns {import("./chart/chart.js").Chart}
  */
-export function timeline({ name, runs, moments = [], shades = [], stamp, height = 150, title, span, followUps }) {
+export function timeline({ name, runs, moments = [], shades = [], stamp, height = 150, title, span, rows, followUps }) {
   const simulated = runs.some((run) => run.source === "simulator");
   const hits = (/** @type {Drawn} */ run) => (followUps ? run.series.follow_up_hits : run.series.hits);
   const above = runs.flatMap((run) => line(run, hits(run)));
@@ -41,6 +42,7 @@ export function timeline({ name, runs, moments = [], shades = [], stamp, height 
     panels: [
       {
         title,
+        rows,
         y: { label: followUps ? "follow-up hit fraction" : "hit fraction", domain: [-0.04, 1.04] },
         height,
         lines: above,

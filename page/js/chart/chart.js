@@ -24,6 +24,7 @@ import { extent, scale, tick } from "./scale.js";
  * @property {import("./mark.js").Shade[]} [shades]
  * @property {import("./mark.js").Moment[]} [moments]
  * @property {boolean} [bare] no ordinate
+ * @property {number} [rows] rows that are kept free above for names, so that panels beside each other align
  * @property {string} [stamp] a word across the panel, such as SIMULATED
  */
 
@@ -87,11 +88,13 @@ function paint(place, chart) {
   });
   let top = 4;
   const panels = chart.panels.map((panel) => {
-    const head = 4 + (panel.title ? 18 : 0) + (named(panel) ? 18 : 0);
+    const names = named(panel, x, [LEFT, width - RIGHT]);
+    const rows = Math.max(panel.rows ?? 0, ...names.map(({ row }) => row + 1));
+    const head = 4 + (panel.title ? 18 : 0) + 16 * rows;
     const height = panel.height ?? 150;
     const box = { top: top + head, height, width };
     top += head + height + 16;
-    return { panel, box, y: ordinate(panel, box) };
+    return { panel, box, y: ordinate(panel, box), names, rows };
   });
   const height = top + BELOW - 16;
   const svg = s("svg", {
@@ -102,8 +105,15 @@ function paint(place, chart) {
     "aria-label": chart.name,
     class: "chart",
   });
-  for (const { panel, box, y } of panels) {
-    svg.append(body(panel, box, x, y));
+  for (const { panel, box, y, names, rows } of panels) {
+    const g = body(panel, box, x, y);
+    for (const { name, at, row } of names) {
+      g.append(s("text", { x: at, y: box.top - 6 - 16 * row, class: "tick middle" }, name));
+    }
+    if (panel.title) {
+      g.append(s("text", { x: LEFT, y: box.top - 7 - 16 * rows, class: "title" }, panel.title));
+    }
+    svg.append(g);
   }
   const foot = panels.at(-1);
   if (foot !== undefined) {
@@ -124,11 +134,26 @@ function paint(place, chart) {
 }
 
 /**
- * Whether a row of names is above a panel.
+ * Where the names of moments and shades stand above a panel: in the lowest row in which they lie on no other.
  * @param {Panel} panel
+ * @param {import("./scale.js").Scale} x
+ * @param {[number, number]} range px
  */
-function named(panel) {
-  return [...(panel.moments ?? []), ...(panel.shades ?? [])].some(({ name }) => name);
+function named(panel, x, [left, right]) {
+  const moments = (panel.moments ?? []).map(({ at, name }) => ({ name, at: x.at(at) }));
+  const shades = (panel.shades ?? []).map(({ from, to, name }) => ({ name: name ?? "", at: x.at((from + to) / 2) }));
+  /** @type {{name: string, at: number, row: number, half: number}[]} */
+  const placed = [];
+  for (const { name, at } of [...moments, ...shades].filter((one) => one.name !== "")) {
+    const half = 3.4 * name.length + 4;
+    const middle = Math.min(Math.max(at, left + half), right - half);
+    let row = 0;
+    while (placed.some((other) => other.row === row && Math.abs(other.at - middle) < other.half + half)) {
+      row += 1;
+    }
+    placed.push({ name, at: middle, row, half });
+  }
+  return placed;
 }
 
 /** @param {Chart} chart */
@@ -207,43 +232,13 @@ function body(panel, box, x, y) {
     const at = x.at(moment.at);
     g.append(s("line", { x1: at, x2: at, y1: box.top, y2: bottom, class: `moment ${moment.look ?? ""}` }));
   }
-  g.append(...names(panel, x, [LEFT, right], box.top - 6));
   for (const p of panel.points ?? []) {
     g.append(point(p, x.at(p.x), y.at(p.y)));
-  }
-  if (panel.title) {
-    g.append(s("text", { x: LEFT, y: box.top - (named(panel) ? 25 : 7), class: "title" }, panel.title));
   }
   const middle = box.top + box.height / 2;
   g.append(s("text", { x: 0, y: 0, transform: `translate(13 ${middle}) rotate(-90)`, class: "label middle" }, panel.y.label));
   g.append(s("path", { d: `M${LEFT} ${box.top}V${bottom}H${right}`, class: "axis" }));
   return g;
-}
-
-/**
- * The names of moments and shades above a panel. One that would lie on another is left out, the later ones first.
- * @param {Panel} panel
- * @param {import("./scale.js").Scale} x
- * @param {[number, number]} range px
- * @param {number} y
- */
-function names(panel, x, [left, right], y) {
-  const moments = (panel.moments ?? []).map(({ at, name }) => ({ name, at: x.at(at) }));
-  const shades = (panel.shades ?? []).map(({ from, to, name }) => ({ name: name ?? "", at: x.at((from + to) / 2) }));
-  /** @type {{from: number, to: number}[]} */
-  const taken = [];
-  return [...moments, ...shades]
-    .filter(({ name }) => name !== "")
-    .flatMap(({ name, at }) => {
-      const half = 3.3 * name.length;
-      const middle = Math.min(Math.max(at, left + half), right - half);
-      const mine = { from: middle - half - 4, to: middle + half + 4 };
-      if (taken.some(({ from, to }) => mine.from < to && from < mine.to)) {
-        return [];
-      }
-      taken.push(mine);
-      return [s("text", { x: middle, y, class: "tick middle" }, name)];
-    });
 }
 
 /**

@@ -11,6 +11,9 @@ import { ask, lists } from "../program.js";
 import { timeline } from "../timeline.js";
 import { badge, clauses, words } from "../verdict.js";
 
+/** Events that the picture shows by other means, or that lie on their beginning. */
+const ENDS = /^(window|burst over)/;
+
 /** @param {HTMLElement} root */
 export async function start(root) {
   const status = one(root, ".status");
@@ -110,9 +113,10 @@ function picture(engine) {
       },
     ],
     followUps: true,
-    moments: engine.events.filter((event) => !event.what.startsWith("window")).map((event) => ({ at: event.t_s, name: event.what })),
-    shades: [...(window ? [{ from: window[0], to: window[1], look: "window" }] : []), ...capped(engine)],
+    moments: engine.events.filter((event) => !ENDS.test(event.what)).map((event) => ({ at: event.t_s, name: event.what })),
+    shades: [...(window ? [{ from: window[0], to: window[1], look: "window", name: "evaluation window" }] : []), ...capped(engine)],
     span: [0, engine.duration_s],
+    rows: 4,
     height: 120,
   });
 }

@@ -7,13 +7,18 @@ import { bind, offer } from "../form.js";
 import { say, wrong } from "../notice.js";
 import { ask, lists } from "../program.js";
 import { table } from "../table.js";
-import { badge } from "../verdict.js";
 import { named } from "./engines.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
   const status = one(root, ".status");
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
+  const rate = /** @type {HTMLInputElement} */ (one(root, "[name=rate]"));
+  const said = () => {
+    one(root, "#scales-rate").textContent = rate.value;
+  };
+  rate.addEventListener("input", said);
+  said();
   const { cells } = await lists();
   const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
@@ -51,10 +56,15 @@ export async function start(root) {
 function show(root, ok) {
   /** @type {Scale[]} */
   const scales = ok.scales;
-  draw(one(root, ".picture"), picture(scales));
-  const states = ok.states.map((/** @type {any} */ state) => badge(state.state));
-  fill(one(root, ".states"), ...states);
-  const columns = ["name", "arm", "source", "gap_s", "turnover_s", "ratio"].map((name) => ({ name }));
+  const state = (/** @type {string} */ name) => ok.states.find((/** @type {any} */ state) => state.run === name)?.state ?? "";
+  draw(one(root, ".picture"), picture(scales, state));
+  const columns = [
+    { name: "arm" },
+    { name: "source" },
+    { name: "gap_s", about: "median gap between a session's turns" },
+    { name: "turnover_s", about: "pool over the rate at which new KV is written" },
+    { name: "ratio", about: "gap over turnover" },
+  ];
   const rows = scales.map((scale) => columns.map(({ name }) => text(/** @type {any} */ (scale)[name])));
   fill(one(root, ".tables"), table(ok.printed?.scales ?? { columns, rows }, scales));
   showCommand(one(root, ".commands"), [ok.command]);
@@ -68,24 +78,25 @@ function text(value) {
 /**
  * Two bars per run on one logarithmic axis of time.
  * @param {Scale[]} scales
+ * @param {(name: string) => string} state
  * @returns {import("../chart/chart.js").Chart}
  */
-function picture(scales) {
+function picture(scales, state) {
   const all = scales.flatMap((scale) => [scale.gap_s, scale.turnover_s]).filter((t) => t !== null);
   const least = Math.min(1, ...all.map((t) => 10 ** Math.floor(Math.log10(t))));
   const panels = scales.map((scale) => ({
-    title: `${scale.name}${scale.source === "simulator" ? " (simulated)" : ""}`,
+    title: `${scale.arm.toUpperCase()}: ${state(scale.name)}${scale.source === "simulator" ? ", SIMULATED" : ""}`,
     y: { label: "", domain: /** @type {[number, number]} */ ([0, 2]) },
     height: 46,
     lines: [
-      level(`gap between a session's turns, ${scale.name}`, `${scale.arm} thick`, scale.gap_s, least, 1.5),
+      level(`gap between a session's turns, ${scale.arm.toUpperCase()}`, `${scale.arm} thick`, scale.gap_s, least, 1.5),
       level("pool turnover", "ink thick", scale.turnover_s, least, 0.5),
     ],
     bare: true,
   }));
   return {
     name: "The gap between a session's turns against the time in which the pool is written anew, on one logarithmic axis.",
-    x: { label: "seconds", log: true, domain: [least, Math.max(10, ...all)] },
+    x: { label: "seconds", log: true, domain: [least, Math.max(10, ...all) * 1.1] },
     plain: true,
     panels,
   };
