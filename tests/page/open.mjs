@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
-import { PROGRAM, run, scratch } from "./program.mjs";
+import { PROGRAM, run } from "./program.mjs";
 import { serve } from "./serve.mjs";
 
 /** Where screenshots go, if they are wanted. */
@@ -15,7 +16,7 @@ const SHOTS = process.env.SHOTS;
 /** Why nothing can be tested here, or null. */
 export const CANNOT = [process.env.CHROMIUM ?? "/usr/bin/chromium", PROGRAM].find((file) => !existsSync(file)) ?? null;
 
-/** @type {Promise<{base: string, browser: import("playwright-core").Browser, folder: string}> | null} */
+/** @type {Promise<{base: string, close: () => void, browser: import("playwright-core").Browser, own: string}> | null} */
 let starting = null;
 
 /** The page as `trapcheck page` writes it, served, and a browser. */
@@ -24,8 +25,19 @@ export function started() {
   return starting;
 }
 
+// Here and not in `start`, where it would belong to the test that comes first.
+after(async () => {
+  if (starting !== null) {
+    const { browser, close, own } = await starting;
+    await browser.close();
+    close();
+    await rm(own, { recursive: true, force: true });
+  }
+});
+
 async function start() {
-  const folder = join(await scratch(), "page");
+  const own = await mkdtemp(join(tmpdir(), "trapcheck-page-"));
+  const folder = join(own, "page");
   if (process.env.PAGE === undefined) {
     const { code, stderr } = await run(["page", "--out", folder]);
     assert.equal(code, 0, stderr);
@@ -36,11 +48,7 @@ async function start() {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
   });
-  after(async () => {
-    await browser.close();
-    server.close();
-  });
-  return { base: server.base, browser, folder: built };
+  return { base: server.base, close: server.close, browser, own };
 }
 
 /**
