@@ -79,6 +79,7 @@ mod files;
 pub mod judged;
 pub mod numbers;
 pub mod observed;
+pub mod page;
 pub mod provenance;
 pub mod published;
 pub mod query;

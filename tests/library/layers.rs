@@ -87,6 +87,7 @@ const ORDER: [(&str, &[&str]); 10] = [
             "analysis",
             "query",
             "numbers",
+            "page",
             "cli",
         ],
     ),
