@@ -95,7 +95,7 @@ fn curve(of: &ModelCurve) -> Value {
     };
     json!({
         "cell": of.cell,
-        "rho": along(&|point| Some(point.rho)),
+        "rho": along(&|point: &Reading| Some(point.rho)),
         "values": values(|quantity| along(&quantity.of)),
     })
 }

@@ -20,12 +20,12 @@ use super::{LedgerFile, PageError};
 pub fn rows(file: &LedgerFile, differences: &[String]) -> Value {
     let ledger = &file.manifest.ledger;
     let count = |of: &dyn Fn(&Entry) -> bool| ledger.iter().filter(|entry| of(entry)).count();
-    let status = |status: Status| json!({"status": status.words(), "entries": count(&|entry| entry.status == status)});
+    let status = |status: Status| json!({"status": status.words(), "entries": count(&|entry: &Entry| entry.status == status)});
     let section = |section: &str| {
         json!({
             "section": section,
             "file": path_of(section),
-            "entries": count(&|entry| entry.section == section),
+            "entries": count(&|entry: &Entry| entry.section == section),
         })
     };
     let row = |entry: &Entry| {

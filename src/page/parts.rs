@@ -1,5 +1,5 @@
-// Which files of `page/` are the page's static part. The build script uses this file as well,
-// which builds them in: so it names nothing of this crate.
+//! Which files of `page/` are the page's static part. The build script uses this file as well,
+//! which builds them in: so it names nothing of this crate.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,6 +12,9 @@ const FOLDERS: [(&str, &[&str]); 3] =
     [("fonts", &["woff2", "txt"]), ("images", &["svg", "png"]), ("js", &["js"])];
 
 /// The static files below a folder, each by its path there, in order; none without the folder.
+///
+/// # Errors
+/// A folder that cannot be listed.
 pub fn static_files(page: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found: Vec<(String, PathBuf)> = FILES
         .iter()

@@ -25,7 +25,10 @@ pub fn most<'a>(runs: impl Iterator<Item = &'a ScoredRun>) -> Vec<&'a ScoredRun>
     let place = |run: &ScoredRun| ARMS.iter().position(|arm| *arm == run.meta.arm);
     for run in runs.filter(|run| run.meta.source == Source::Engine && place(run).is_some()) {
         let Some(multiple) = run.meta.rate.multiple else { continue };
-        loads.entry((&run.meta.cell, (multiple * 1e6).round() as u64)).or_default().push(run);
+        loads
+            .entry((run.meta.cell.as_str(), (multiple * 1e6).round() as u64))
+            .or_default()
+            .push(run);
     }
     // The first of several that have as many.
     let most = loads.into_values().rev().max_by_key(Vec::len);

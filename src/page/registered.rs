@@ -15,6 +15,8 @@ use crate::setup::{ConfigError, Configs, RegistrationFile};
 use super::PageError;
 use super::runs::Runs;
 
+/// What a registration says beside its rule.
+const ELSEWHERE: [&str; 5] = ["name", "status", "because", "cell", "sources"];
 /// Where proofs of registrations lie in a project.
 const PROOFS: &str = "provenance";
 
@@ -102,7 +104,6 @@ fn parameters(registration: &impl serde::Serialize, stated: &Value) -> Result<Va
     flatten("", &serde_json::to_value(registration)?, &mut all);
     flatten("", stated, &mut named);
     let said: BTreeSet<&String> = named.keys().collect();
-    const ELSEWHERE: [&str; 5] = ["name", "status", "because", "cell", "sources"];
     let is_rule = |name: &str| {
         let first = name.split(['.', '[']).next().unwrap_or_default();
         !ELSEWHERE.contains(&first)

@@ -40,7 +40,7 @@ impl<'a> Runs<'a> {
         for group in groups {
             for run in &group.scoring.runs {
                 let new = || Shown { run, id: String::new(), analyses: Vec::new() };
-                let shown = runs.entry(&run.dir).or_insert_with(new);
+                let shown = runs.entry(run.dir.as_path()).or_insert_with(new);
                 if !group.name.is_empty() {
                     shown.analyses.push(&group.name);
                 }
@@ -50,8 +50,8 @@ impl<'a> Runs<'a> {
         for (dir, shown) in &mut runs {
             let id = id_of(&dir.display().to_string());
             let numbered = (2..).map(|n| format!("{id}-{n}"));
-            let free = std::iter::once(id.clone()).chain(numbered);
-            shown.id = free.into_iter().find(|id| taken.insert(id.to_lowercase())).unwrap_or(id);
+            let mut free = std::iter::once(id.clone()).chain(numbered);
+            shown.id = free.find(|id| taken.insert(id.to_lowercase())).unwrap_or_default();
         }
         Self(runs)
     }
@@ -106,7 +106,7 @@ impl<'a> Runs<'a> {
             "state": run.state.as_ref().map(|state| state.state.word()),
             "stuck": run.stuck,
             "hit_fraction": hits,
-            "analyses": shown.map_or(&[][..], |shown| &shown.analyses),
+            "analyses": shown.map_or(&[][..], |shown| shown.analyses.as_slice()),
             "file": format!("runs/{id}.json"),
         });
         match line {
@@ -222,7 +222,7 @@ fn labels<'a>(verdicts: &'a [(&str, Vec<Verdict>)]) -> BTreeMap<&'a Path, Vec<Va
         let registration = &verdict.registration.registration;
         for run in verdict.runs.iter().filter(|run| !run.role.is_empty()) {
             let labelled = run.labelled.as_ref();
-            labels.entry(&run.statistics.dir).or_default().push(json!({
+            labels.entry(run.statistics.dir.as_path()).or_default().push(json!({
                 "registration": registration.name,
                 "analysis": analysis,
                 "kind": registration.test.words(),

@@ -31,7 +31,7 @@ pub enum WriteError {
         found: String,
     },
     /// A file cannot be written, read or removed.
-    #[error("{}: {error}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     File {
         /// Which.
         path: PathBuf,

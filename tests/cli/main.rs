@@ -24,6 +24,7 @@ mod model;
 mod names;
 mod numbers;
 mod output;
+mod page;
 mod plan;
 mod project;
 mod query;
