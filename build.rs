@@ -1,6 +1,5 @@
 //! Gives the program a hash of its own source, so that a result kept by an older one is
-//! never taken for its own; and the files of `configs/` and the static part of `page/`, for
-//! where there are no such folders.
+//! never taken for its own; and the static part of `page/`, for where there is no such folder.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +28,6 @@ fn main() -> io::Result<()> {
     }
     let hex: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=TRAPCHECK_SOURCE_SHA256={hex}");
-    built_in_configs(&root.join("configs"))?;
     built_in_page(&root.join("page"))
 }
 
@@ -42,32 +40,14 @@ fn built_in_page(folder: &Path) -> io::Result<()> {
     for watched in folders.into_iter().filter(|watched| *watched != folder) {
         println!("cargo:rerun-if-changed={}", watched.display());
     }
-    list_of(&files, "page_files.rs")
-}
-
-/// Writes a list of files, each by its name with its bytes, as a Rust expression.
-fn list_of(files: &[(String, PathBuf)], name: &str) -> io::Result<()> {
     let mut list = String::from("&[\n");
-    for (name, path) in files {
+    for (name, path) in &files {
         let path = path.to_string_lossy();
         println!("cargo:rerun-if-changed={path}");
         list += &format!("({name:?}, include_bytes!({path:?}) as &[u8]),\n");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    fs::write(out.join(name), list + "]\n")
-}
-
-/// Writes the list of `configs/`' files with their bytes as a Rust expression. A file that was
-/// built in and changes makes the program new; one that a user adds beside them does not.
-fn built_in_configs(folder: &Path) -> io::Result<()> {
-    let mut files = Vec::new();
-    files_ending(folder, "yaml", &mut files)?;
-    files.sort();
-    let named = files.into_iter().map(|file| {
-        let name = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        (name, file)
-    });
-    list_of(&named.collect::<Vec<_>>(), "built_in_configs.rs")
+    fs::write(out.join("page_files.rs"), list + "]\n")
 }
 
 fn files_ending(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -76,7 +76,6 @@ pub mod configs;
 pub mod directory;
 pub mod fidelity;
 mod files;
-pub mod judged;
 pub mod numbers;
 pub mod observed;
 pub mod page;
@@ -93,7 +92,7 @@ pub mod table;
 pub use trapcheck_drawing::figure;
 pub use trapcheck_model::model;
 pub use trapcheck_observed::{answer, form, format, import, read};
-pub use trapcheck_runs::{law, measure, rule, run};
+pub use trapcheck_runs::{judged, law, measure, rule, run};
 pub use trapcheck_setup::{digits, escape, name, nearest};
 pub use trapcheck_simulator::{client, knee, plan, sim};
 

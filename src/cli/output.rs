@@ -8,9 +8,9 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
-use serde_json::{Map, Value};
 
 pub use grid::Width;
+pub use trapcheck_answers::print::{json, lines};
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
@@ -62,11 +62,6 @@ pub fn print(text: &str) -> io::Result<()> {
 pub fn tell(message: fmt::Arguments<'_>) {
     let line = format!("{}\n", escaped(&message.to_string()));
     drop(io::stderr().lock().write_all(line.as_bytes()));
-}
-
-/// Lines of text, whatever is in them.
-pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
-    lines.into_iter().map(|line| escaped(line.as_ref()).into_owned() + "\n").collect()
 }
 
 /// Prints what people read: states in colour, where that is a terminal that shows colour.
@@ -147,20 +142,3 @@ pub fn grid_of(table: &Table, width: Width) -> String {
     let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
     grid(&headings, &rows, width)
 }
-
-/// A command's answer in JSON: the name and version of its shape beside its parts.
-///
-/// # Errors
-/// A text that JSON cannot hold.
-pub fn json<K: Into<String>>(
-    command: &str,
-    parts: impl IntoIterator<Item = (K, Value)>,
-) -> serde_json::Result<String> {
-    let mut answer: Map<String, Value> =
-        parts.into_iter().map(|(name, part)| (name.into(), part)).collect();
-    answer.insert("format".into(), format!("trapcheck-{command}/{VERSION}").into());
-    Ok(serde_json::to_string_pretty(&answer)? + "\n")
-}
-
-/// Raised when a field of an answer changes its meaning or goes; a new field raises nothing.
-const VERSION: u32 = 1;
