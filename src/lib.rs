@@ -78,6 +78,7 @@ pub mod fidelity;
 mod files;
 pub mod numbers;
 pub mod observed;
+pub mod page;
 pub mod provenance;
 pub mod published;
 pub mod query;

@@ -38,3 +38,4 @@ mod simulate;
 mod sources;
 mod streams;
 mod writing;
+mod written_page;

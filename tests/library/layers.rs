@@ -132,6 +132,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "analysis",
             "query",
             "numbers",
+            "page",
             "cli",
         ],
     ),

@@ -5,6 +5,7 @@ use std::borrow::Borrow;
 use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
 use crate::judged::verdict::VerdictRun;
+use crate::judged::what_if::RunWhatIf;
 use crate::measure::WindowMeasures;
 use crate::run::SourceFile;
 
@@ -40,6 +41,12 @@ impl AboutRun for ScoredRun {
 impl AboutRun for VerdictRun {
     fn run(&self) -> &RunStatistics {
         self
+    }
+}
+
+impl AboutRun for RunWhatIf {
+    fn run(&self) -> &RunStatistics {
+        &self.run
     }
 }
 

@@ -84,7 +84,7 @@ impl Asked {
         };
         let arm = Self { burst: None, ..self.clone() }.arm()?;
         let mut protocol = protocol.clone();
-        protocol.paired.burst.sessions = sessions;
+        protocol.paired.burst.sessions = sessions.into();
         Ok((arm, Cow::Owned(protocol)))
     }
 

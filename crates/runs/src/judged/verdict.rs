@@ -7,6 +7,7 @@
 //! bound to none votes only where no bound run does. Neither ever decides, and only runs of
 //! an engine do.
 
+pub mod json;
 #[cfg(test)]
 mod made_up;
 #[cfg(test)]
