@@ -1,6 +1,6 @@
 // The command line that prints the same numbers, with a button that copies it.
 
-import { h, fill } from "./dom.js";
+import { fill, h } from "./dom.js";
 
 /**
  * @param {Element} place

@@ -47,7 +47,10 @@ export function ask(question, files = []) {
   const id = last;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
-    started().postMessage({ id, question, files }, files.map((file) => file.bytes.buffer));
+    started().postMessage(
+      { id, question, files },
+      files.map((file) => file.bytes.buffer),
+    );
   });
 }
 

@@ -44,7 +44,12 @@ function parts(run) {
   const commands = h("div", { class: "commands" });
   showCommand(commands, [run.command]);
   return [
-    h("p", { class: simulated ? "source simulated" : "source" }, simulated ? "SIMULATED" : `MEASURED: ${run.made_by}`, ` · cell ${run.cell} · ${run.run}`),
+    h(
+      "p",
+      { class: simulated ? "source simulated" : "source" },
+      simulated ? "SIMULATED" : `MEASURED: ${run.made_by}`,
+      ` · cell ${run.cell} · ${run.run}`,
+    ),
     h("div", { class: "picture figure" }),
     h("h3", {}, "Verdict"),
     state
@@ -52,7 +57,9 @@ function parts(run) {
       : h("p", {}, "No rule of a state applies to it."),
     run.judged_by ? h("p", { class: "note" }, `Judged by ${run.judged_by}: ${run.binding}.`) : null,
     state ? clauses(state) : null,
-    ...Object.values(run.tables).map((printed) => (printed ? table(/** @type {any} */ (printed), /** @type {any} */ (printed).values) : null)),
+    ...Object.values(run.tables).map((printed) =>
+      printed ? table(/** @type {any} */ (printed), /** @type {any} */ (printed).values) : null,
+    ),
     run.no_trap_check_because ? h("p", { class: "note" }, `No trap check: ${run.no_trap_check_because}`) : null,
     run.tests.length > 0 ? h("h3", {}, "Registered tests it is part of") : null,
     h("ul", {}, ...run.tests.map(test)),
@@ -66,7 +73,13 @@ function parts(run) {
 /** @param {any} test */
 function test(test) {
   const aside = test.set_aside ? ` (set aside: ${test.set_aside})` : "";
-  return h("li", {}, `${test.registration}, ${test.role}: ${test.label ?? "no label"}`, test.decided_by ? `, ${test.decided_by}` : "", aside);
+  return h(
+    "li",
+    {},
+    `${test.registration}, ${test.role}: ${test.label ?? "no label"}`,
+    test.decided_by ? `, ${test.decided_by}` : "",
+    aside,
+  );
 }
 
 /** @param {{path: string, sha256: string}[]} list */
@@ -74,6 +87,8 @@ export function files(list) {
   return h(
     "ul",
     { class: "files" },
-    ...list.map(({ path, sha256 }) => h("li", {}, h("code", {}, path), h("code", { class: "hash", title: "SHA-256" }, sha256))),
+    ...list.map(({ path, sha256 }) =>
+      h("li", {}, h("code", {}, path), h("code", { class: "hash", title: "SHA-256" }, sha256)),
+    ),
   );
 }

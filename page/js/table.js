@@ -9,19 +9,26 @@ import { h } from "./dom.js";
  * @property {string[][]} rows
  */
 
+/** A table of more columns and of few rows is turned: nobody scrolls sideways for one run. */
+const WIDE = { columns: 10, rows: 4 };
+
 /**
  * @param {Printed} printed
  * @param {any[]} [raw] the rows with unrounded numbers, in the same order
  */
 export function table(printed, raw = []) {
-  const head = printed.columns.map((column) => {
-    const unit = column.unit ? h("span", { class: "unit" }, ` (${column.unit})`) : null;
-    return h("th", { scope: "col", title: column.about ?? null }, words(column.name), unit);
-  });
-  const body = printed.rows.map((cells, at) => {
-    const row = raw[at] ?? {};
-    return h("tr", {}, ...cells.map((text, column) => cell(text, column, row, printed.columns)));
-  });
+  const names = printed.columns.map(name);
+  const rows = printed.rows.map((cells, at) =>
+    cells.map((text, column) => cell(text, column, raw[at] ?? {}, printed.columns)),
+  );
+  const turned = printed.columns.length > WIDE.columns && printed.rows.length <= WIDE.rows;
+  const head = turned ? [] : names;
+  const body = turned
+    ? names.map((name, column) => h("tr", {}, name, ...rows.map((row) => row[column])))
+    : rows.map((row) => h("tr", {}, ...row));
+  for (const one of turned ? names : []) {
+    one.scope = "row";
+  }
   const caption = printed.title ? h("caption", {}, printed.title) : null;
   const whole = h("table", {}, caption, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...body));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": printed.title ?? "table" }, whole);
@@ -48,9 +55,14 @@ function cell(text, at, row, columns) {
 }
 
 /**
- * A column's name as words.
- * @param {string} name
+ * A column's name as words, with its unit once.
+ * @param {Printed["columns"][number]} column
  */
-export function words(name) {
-  return name.replaceAll("_", " ");
+function name(column) {
+  const unit = column.unit ?? "";
+  const ends = unit === "" ? [] : [`_${unit.replace("/", "_per_")}`, ...(unit.endsWith("/s") ? ["_per_s"] : [])];
+  const end = ends.find((ending) => column.name.endsWith(ending)) ?? "";
+  const words = column.name.slice(0, column.name.length - end.length).replaceAll("_", " ");
+  const shown = unit === "" ? null : h("span", { class: "unit" }, ` (${unit})`);
+  return h("th", { scope: "col", title: column.about ?? null }, words, shown);
 }

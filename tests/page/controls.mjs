@@ -20,7 +20,16 @@ const MOVES = {
 };
 
 /** Where a control is there for one question only. */
-const BEFORE = { cut_at: "cut", to: "cut", until: "cut", stop_at: "stop", engage_at: "rescue", backlog: "rescue", hold: "rescue", cap: "rescue" };
+const BEFORE = {
+  cut_at: "cut",
+  to: "cut",
+  until: "cut",
+  stop_at: "stop",
+  engage_at: "rescue",
+  backlog: "rescue",
+  hold: "rescue",
+  cap: "rescue",
+};
 
 /**
  * Moves one control as a person would, and says to what.
@@ -60,7 +69,9 @@ for (const name of ["engines", "calculator", "scales", "knee", "law", "ledger", 
     let address = "";
     await onPage({ hash: `#${name}` }, async (page) => {
       const section = await ready(page, name);
-      const names = await section.locator("form :is(input, select):not([type=radio])").evaluateAll((all) => all.map((control) => control.name));
+      const names = await section
+        .locator("form :is(input, select):not([type=radio])")
+        .evaluateAll((all) => all.map((control) => control.name));
       assert.ok(names.length > 0);
       for (const control of names) {
         if (name === "calculator" && BEFORE[control] !== undefined) {
@@ -70,7 +81,7 @@ for (const name of ["engines", "calculator", "scales", "knee", "law", "ledger", 
         }
         const key = `${name}.${control}`;
         const place = section.locator(`form [name=${control}]`);
-        if (await place.locator("option").count() === 1) {
+        if ((await place.locator("option").count()) === 1) {
           continue;
         }
         moved.set(key, await move(place, key));
@@ -88,7 +99,8 @@ for (const name of ["engines", "calculator", "scales", "knee", "law", "ledger", 
       const section = await ready(page, name);
       for (const [key, value] of moved) {
         const control = key.slice(name.length + 1);
-        const place = control === "what" ? section.locator("[name=what]:checked") : section.locator(`form [name=${control}]`);
+        const place =
+          control === "what" ? section.locator("[name=what]:checked") : section.locator(`form [name=${control}]`);
         assert.equal(await place.inputValue(), value, key);
       }
     });
@@ -109,14 +121,17 @@ test("the same address shows the same screen, number for number", async () => {
 });
 
 test("the copied command is the shown one", async () => {
-  await onPage({ hash: "#calculator", context: { permissions: ["clipboard-read", "clipboard-write"] } }, async (page) => {
-    const section = await ready(page, "calculator");
-    await section.locator(".copy").first().click();
-    await page.waitForFunction(() => document.querySelector("#calculator .said").textContent !== "");
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
-    assert.equal(copied, await section.locator(".command code").first().innerText());
-    assert.match(copied, /^trapcheck model trap /);
-  });
+  await onPage(
+    { hash: "#calculator", context: { permissions: ["clipboard-read", "clipboard-write"] } },
+    async (page) => {
+      const section = await ready(page, "calculator");
+      await section.locator(".copy").first().click();
+      await page.waitForFunction(() => document.querySelector("#calculator .said").textContent !== "");
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      assert.equal(copied, await section.locator(".command code").first().innerText());
+      assert.match(copied, /^trapcheck model trap /);
+    },
+  );
 });
 
 test("the moment that the slider names is read off both engines", async () => {

@@ -10,7 +10,9 @@ import { PROJECT, printed } from "./program.mjs";
 
 /** @param {string} path */
 async function sha256(path) {
-  return createHash("sha256").update(await readFile(join(PROJECT, path))).digest("hex");
+  return createHash("sha256")
+    .update(await readFile(join(PROJECT, path)))
+    .digest("hex");
 }
 
 test("every point of the law opens its run, with the hashes of its files and the command line's verdict", async () => {
@@ -22,7 +24,11 @@ test("every point of the law opens its run, with the hashes of its files and the
       await settled(page, "law");
       for (const [i, panel] of figure.panels.entries()) {
         const known = figure.points.filter((point) => typeof point.values[panel.quantity] === "number");
-        assert.equal(await section.locator(".pictures > .picture").nth(i).locator("a[data-run]").count(), known.length, panel.quantity);
+        assert.equal(
+          await section.locator(".pictures > .picture").nth(i).locator("a[data-run]").count(),
+          known.length,
+          panel.quantity,
+        );
       }
       await shot(section, `law-${figure.name}`);
     }
@@ -35,7 +41,9 @@ test("every point of the law opens its run, with the hashes of its files and the
     const dialog = page.locator("#run");
     await dialog.locator("svg[role=img]").waitFor();
     assert.match(page.url(), new RegExp(`run=${measured.id.replaceAll(".", "\\.")}`));
-    const files = await dialog.locator(".files li").evaluateAll((all) => all.map((line) => [...line.querySelectorAll("code")].map((code) => code.textContent)));
+    const files = await dialog
+      .locator(".files li")
+      .evaluateAll((all) => all.map((line) => [...line.querySelectorAll("code")].map((code) => code.textContent)));
     assert.ok(files.length > 1);
     for (const [path, hash] of files) {
       assert.equal(hash, await sha256(path), path);
@@ -43,7 +51,9 @@ test("every point of the law opens its run, with the hashes of its files and the
     const score = await printed(await dialog.locator(".command code").innerText());
     const state = score.states.find((s) => s.run === measured.run) ?? score.states[0];
     assert.equal(await dialog.locator(".state").first().innerText(), state.state);
-    const margins = await dialog.locator(".clause").evaluateAll((all) => all.map((clause) => Number(clause.dataset.margin)));
+    const margins = await dialog
+      .locator(".clause")
+      .evaluateAll((all) => all.map((clause) => Number(clause.dataset.margin)));
     const clauses = [...state.trapped, ...state.recovered, ...state.draining].map((clause) => clause.margin);
     assert.deepEqual(margins, clauses);
     await shot(page, "run-light");
@@ -95,7 +105,11 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     const below = section.locator("tr.opened").first();
     await below.locator(".files li").first().waitFor();
     assert.equal(await below.locator("pre").innerText(), expected.query.trim());
-    const files = await below.locator(".files li").evaluateAll((all) => all.slice(0, 5).map((line) => [...line.querySelectorAll("code")].map((code) => code.textContent)));
+    const files = await below
+      .locator(".files li")
+      .evaluateAll((all) =>
+        all.slice(0, 5).map((line) => [...line.querySelectorAll("code")].map((code) => code.textContent)),
+      );
     for (const [path, hash] of files) {
       assert.equal(hash, await sha256(path), path);
     }
@@ -125,7 +139,10 @@ test("a figure is read when it is opened, and takes the page's colours", async (
     assert.equal(await figure.locator("svg[role=img]").count(), 0);
     await figure.locator("summary").click();
     await figure.locator("svg[role=img]").waitFor();
-    const fill = await figure.locator("svg text").first().evaluate((text) => getComputedStyle(text).fill);
+    const fill = await figure
+      .locator("svg text")
+      .first()
+      .evaluate((text) => getComputedStyle(text).fill);
     const ink = await page.evaluate(() => getComputedStyle(document.body).color);
     assert.equal(fill, ink);
     await shot(figure, "figure-dark");

@@ -35,7 +35,11 @@ function weak(page) {
     while (walker.nextNode()) {
       const element = walker.currentNode.parentElement;
       const text = walker.currentNode.textContent.trim();
-      if (text === "" || element.closest("noscript, option, title, script") || !element.checkVisibility({ visibilityProperty: true })) {
+      if (
+        text === "" ||
+        element.closest("noscript, option, title, script") ||
+        !element.checkVisibility({ visibilityProperty: true })
+      ) {
         continue;
       }
       const style = getComputedStyle(element);
@@ -65,14 +69,17 @@ for (const theme of ["light", "dark"]) {
 }
 
 test("the page fits a phone, and shows everything there", async () => {
-  await onPage({ context: { viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true, isMobile: true } }, async (page) => {
-    for (const name of SECTIONS) {
-      await ready(page, name);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= 390, `${name} makes the page ${wide} px wide`);
-    }
-    await shot(page, "whole-phone", true);
-  });
+  await onPage(
+    { context: { viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true, isMobile: true } },
+    async (page) => {
+      for (const name of SECTIONS) {
+        await ready(page, name);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= 390, `${name} makes the page ${wide} px wide`);
+      }
+      await shot(page, "whole-phone", true);
+    },
+  );
 });
 
 test("the button turns the colours, and the address keeps them", async () => {
@@ -134,9 +141,13 @@ test("each section has a heading, each control a name, each picture words", asyn
       await ready(page, name);
     }
     const nameless = await page.evaluate(() => {
-      const controls = [...document.querySelectorAll("input, select, button")].filter((c) => !(c.labels?.length || c.textContent.trim() || c.getAttribute("aria-label")));
+      const controls = [...document.querySelectorAll("input, select, button")].filter(
+        (c) => !(c.labels?.length || c.textContent.trim() || c.getAttribute("aria-label")),
+      );
       const pictures = [...document.querySelectorAll("svg.chart")].filter((svg) => !svg.getAttribute("aria-label"));
-      const sections = [...document.querySelectorAll("section")].filter((s) => !document.getElementById(s.getAttribute("aria-labelledby")));
+      const sections = [...document.querySelectorAll("section")].filter(
+        (s) => !document.getElementById(s.getAttribute("aria-labelledby")),
+      );
       return [...controls, ...pictures, ...sections].map((e) => e.outerHTML.slice(0, 100));
     });
     assert.deepEqual(nameless, []);

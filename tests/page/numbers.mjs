@@ -11,9 +11,15 @@ import { printed, scratch } from "./program.mjs";
  * @param {string} name
  */
 async function shown(section, name) {
-  return section.locator(`[data-table="${name}"] tbody tr`).evaluateAll((rows) =>
-    rows.map((row) => Object.fromEntries([...row.querySelectorAll("[data-value]")].map((cell) => [cell.dataset.column, Number(cell.dataset.value)]))),
-  );
+  return section
+    .locator(`[data-table="${name}"] tbody tr`)
+    .evaluateAll((rows) =>
+      rows.map((row) =>
+        Object.fromEntries(
+          [...row.querySelectorAll("[data-value]")].map((cell) => [cell.dataset.column, Number(cell.dataset.value)]),
+        ),
+      ),
+    );
 }
 
 /**
@@ -82,11 +88,21 @@ test("the two engines are the runs that the shown commands make", async () => {
     const section = await ready(page, "engines");
     const answer = await printed(await command(section), await scratch());
     const states = await section.locator(".verdict > .state").allInnerTexts();
-    assert.deepEqual(states, answer.states.map((state) => state.state));
-    const margins = await section.locator(".engine").first().locator(".clause").evaluateAll((all) => all.map((clause) => clause.dataset.margin ?? null));
+    assert.deepEqual(
+      states,
+      answer.states.map((state) => state.state),
+    );
+    const margins = await section
+      .locator(".engine")
+      .first()
+      .locator(".clause")
+      .evaluateAll((all) => all.map((clause) => clause.dataset.margin ?? null));
     const { trapped, recovered, draining } = answer.states[0];
     const clauses = [...trapped, ...recovered, ...draining];
-    assert.deepEqual(margins.map((m) => (m === null ? null : Number(m))), clauses.map((clause) => clause.margin));
+    assert.deepEqual(
+      margins.map((m) => (m === null ? null : Number(m))),
+      clauses.map((clause) => clause.margin),
+    );
     assert.ok((await section.locator(".stamp").allTextContents()).filter((word) => word === "SIMULATED").length >= 4);
     await shot(section, "engines-light");
   });
@@ -96,9 +112,11 @@ test("the time scales are those of the runs that the shown commands make", async
   await onPage({ hash: "#scales?scales.rate=1.5" }, async (page) => {
     const section = await ready(page, "scales");
     const answer = await printed(await command(section), await scratch());
-    const shownRows = await section.locator(".tables tbody tr").evaluateAll((rows) =>
-      rows.map((row) => [...row.querySelectorAll("[data-value]")].map((cell) => Number(cell.dataset.value))),
-    );
+    const shownRows = await section
+      .locator(".tables tbody tr")
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.querySelectorAll("[data-value]")].map((cell) => Number(cell.dataset.value))),
+      );
     for (const [i, values] of shownRows.entries()) {
       const run = answer.runs[i];
       assert.deepEqual(values, [run.gap_median_s, run.turnover_s, run.gap_over_turnover]);

@@ -47,7 +47,10 @@ export async function printed(command, cwd = PROJECT) {
       throw new Error(`no command of ours: ${part}`);
     }
     const last = i === parts.length - 1;
-    const { code, stdout, stderr } = await run(last && !args.includes("--format") ? [...args, "--format", "json"] : args, cwd);
+    const { code, stdout, stderr } = await run(
+      last && !args.includes("--format") ? [...args, "--format", "json"] : args,
+      cwd,
+    );
     if (code === 2) {
       throw new Error(`${part}: ${stderr}`);
     }

@@ -29,7 +29,10 @@ export async function serve(root) {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", "content-length": there.size });
+    response.writeHead(200, {
+      "content-type": TYPES[extname(path)] ?? "application/octet-stream",
+      "content-length": there.size,
+    });
     createReadStream(path).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

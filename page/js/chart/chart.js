@@ -122,7 +122,8 @@ function paint(place, chart) {
   fill(place, legend(chart), svg);
   const rule = s("path", { class: "now-line" });
   svg.append(rule);
-  const move = (/** @type {number} */ value) => rule.setAttribute("d", `M${x.at(value)} ${panels[0]?.box.top ?? 0}V${height - BELOW}`);
+  const move = (/** @type {number} */ value) =>
+    rule.setAttribute("d", `M${x.at(value)} ${panels[0]?.box.top ?? 0}V${height - BELOW}`);
   rules.set(place, move);
   const value = marked.get(place);
   if (value !== undefined) {
@@ -236,7 +237,9 @@ function body(panel, box, x, y) {
     g.append(point(p, x.at(p.x), y.at(p.y)));
   }
   const middle = box.top + box.height / 2;
-  g.append(s("text", { x: 0, y: 0, transform: `translate(13 ${middle}) rotate(-90)`, class: "label middle" }, panel.y.label));
+  g.append(
+    s("text", { x: 0, y: 0, transform: `translate(13 ${middle}) rotate(-90)`, class: "label middle" }, panel.y.label),
+  );
   g.append(s("path", { d: `M${LEFT} ${box.top}V${bottom}H${right}`, class: "axis" }));
   return g;
 }
@@ -269,7 +272,11 @@ function legend(chart) {
     }
   }
   const entries = [...named].map(([name, look]) => {
-    const sample = s("svg", { width: 30, height: 10, "aria-hidden": "true" }, s("path", { d: "M1 5H29", class: `line ${look}` }));
+    const sample = s(
+      "svg",
+      { width: 30, height: 10, "aria-hidden": "true" },
+      s("path", { d: "M1 5H29", class: `line ${look}` }),
+    );
     return h("span", { class: "entry" }, sample, name);
   });
   return h("div", { class: "legend" }, ...entries);

@@ -7,8 +7,8 @@ import { bind, offer } from "../form.js";
 import { say, wrong } from "../notice.js";
 import { ask, lists } from "../program.js";
 import { table } from "../table.js";
-import { cutPicture, mixPicture, premiumPicture } from "./model.js";
 import { named } from "./engines.js";
+import { cutPicture, mixPicture, premiumPicture } from "./model.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
@@ -62,7 +62,12 @@ function question(form) {
   if (form.text("workload") !== "") {
     asked.workload = form.text("workload");
   }
-  const list = (/** @type {string} */ name) => form.text(name).split(",").filter((part) => part.trim() !== "").map(Number);
+  const list = (/** @type {string} */ name) =>
+    form
+      .text(name)
+      .split(",")
+      .filter((part) => part.trim() !== "")
+      .map(Number);
   const add = (/** @type {string} */ field, /** @type {unknown} */ value) => {
     if (value !== undefined && !(Array.isArray(value) && value.length === 0)) {
       asked[field] = value;

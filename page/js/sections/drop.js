@@ -8,7 +8,7 @@ import { say, wrong } from "../notice.js";
 import { ask } from "../program.js";
 import { table } from "../table.js";
 import { look, timeline } from "../timeline.js";
-import { badge, clauses, words } from "../verdict.js";
+import { badge, clauses } from "../verdict.js";
 import { notes } from "./calculator.js";
 
 /** @param {HTMLElement} root */
@@ -77,20 +77,23 @@ function options(root) {
 
 /** @param {any} ok */
 function runs(ok) {
-  const judged = ok.states.map((/** @type {any} */ state) =>
-    h(
+  const judged = ok.states.map((/** @type {any} */ state) => {
+    const engine = (ok.engines ?? []).find((/** @type {any} */ one) => one.name === state.run);
+    return h(
       "article",
       {},
-      h("h3", {}, state.run),
-      h("p", {}, badge(state.state), ` ${state.decided_by ? words(state.decided_by) : (state.because ?? "")}`),
-      h("p", { class: "note" }, `${state.judged_by ?? ""} ${state.binding ?? ""}`),
+      h("h3", {}, state.run === "." ? "What was dropped" : state.run),
+      h("p", {}, badge(state.state), ` ${engine?.because ?? state.because ?? ""}`),
+      h("p", { class: "note" }, state.binding ?? ""),
       clauses(state),
-    ),
-  );
+    );
+  });
   const pictures = (ok.engines ?? []).map(() => h("div", { class: "picture" }));
-  const tables = Object.entries(ok.printed ?? {}).map(([name, printed]) => table(/** @type {any} */ (printed), ok[name]));
+  const tables = Object.entries(ok.printed ?? {}).map(([name, printed]) =>
+    table(/** @type {any} */ (printed), ok[name]),
+  );
   const bad = (ok.not_scored ?? []).map((/** @type {any} */ run) =>
-    h("p", { class: "wrong" }, `${run.run}: ${[run.problems].flat().join("; ")}`),
+    h("p", { class: "wrong" }, [run.problems].flat().join("; ")),
   );
   return [...bad, ...judged, ...pictures, ...tables, ...notes(ok.notes)];
 }
@@ -99,7 +102,9 @@ function runs(ok) {
 function observed(ok) {
   const services = ok.services ?? [];
   const answers = services.flatMap((/** @type {any} */ service) => service.answers);
-  const verdicts = answers.map((/** @type {any} */ answer) => h("p", {}, badge(answer.verdict), ` ${answer.headline ?? ""}`));
+  const verdicts = answers.map((/** @type {any} */ answer) =>
+    h("p", {}, badge(answer.verdict), ` ${answer.headline ?? ""}`),
+  );
   const pictures = answers.map(() => h("div", { class: "picture" }));
   return [...verdicts, h("pre", { class: "text" }, ok.text ?? ""), ...pictures, ...notes(ok.notes)];
 }
@@ -110,7 +115,10 @@ function observed(ok) {
  */
 function paint(root, ok) {
   const places = [...root.querySelectorAll(".answers .picture")];
-  const drawn = ok.what === "runs" ? (ok.engines ?? []).map(engine) : (ok.services ?? []).flatMap((/** @type {any} */ s) => s.answers.map(answer));
+  const drawn =
+    ok.what === "runs"
+      ? (ok.engines ?? []).map(engine)
+      : (ok.services ?? []).flatMap((/** @type {any} */ s) => s.answers.map(answer));
   for (const [i, chart] of drawn.entries()) {
     const place = places[i];
     if (place !== undefined && chart !== null) {
@@ -123,8 +131,17 @@ function paint(root, ok) {
 function engine(engine) {
   return timeline({
     name: `${engine.name}: hit fraction and sessions in the system over time.`,
-    runs: [{ name: engine.name, look: look(engine.arm), source: engine.source, series: { hits: engine.hits, backlog: engine.backlog, held: engine.held } }],
-    moments: engine.events.filter((event) => !event.what.startsWith("window")).map((event) => ({ at: event.t_s, name: event.what })),
+    runs: [
+      {
+        name: engine.arm,
+        look: look(engine.arm),
+        source: engine.source,
+        series: { hits: engine.hits, backlog: engine.backlog, held: engine.held },
+      },
+    ],
+    moments: engine.events
+      .filter((event) => !event.what.startsWith("window"))
+      .map((event) => ({ at: event.t_s, name: event.what })),
     shades: engine.window ? [{ from: engine.window[0], to: engine.window[1], look: "window" }] : [],
     span: [0, engine.duration_s],
     stamp: "MEASURED",
@@ -149,7 +166,11 @@ function answer(answer) {
     name: `What was observed of ${answer.engine ?? "the engine"} over time: hit fraction, requests that run and wait.`,
     x: { label: "time on the source's clock (s)" },
     panels: [
-      { y: { label: "hit fraction", domain: [0, 1] }, lines: [{ name: "hit fraction", look: "burst", x, y: series("hit_fraction"), step: true }], stamp },
+      {
+        y: { label: "hit fraction", domain: [0, 1] },
+        lines: [{ name: "hit fraction", look: "burst", x, y: series("hit_fraction"), step: true }],
+        stamp,
+      },
       {
         y: { label: "requests", zero: true },
         lines: [

@@ -73,7 +73,12 @@ function question(form) {
 }
 
 /** @type {Record<string, string>} */
-const NAMES = { burst: "left alone", rescue: "rescued by a cap", capped: "capped from the start", noburst: "without the burst" };
+const NAMES = {
+  burst: "left alone",
+  rescue: "rescued by a cap",
+  capped: "capped from the start",
+  noburst: "without the burst",
+};
 
 /**
  * @param {HTMLElement} root
@@ -90,7 +95,10 @@ function show(root, ok) {
     if (place !== undefined) {
       one(place, "h3").textContent = engine.name;
       draw(one(place, ".picture"), picture(engine));
-      fill(one(place, ".verdict"), ...verdict(ok.states.find((/** @type {any} */ state) => state.run === ok.engines[i].name)));
+      fill(
+        one(place, ".verdict"),
+        ...verdict(ok.states.find((/** @type {any} */ state) => state.run === ok.engines[i].name)),
+      );
     }
   }
   fill(one(root, ".events"), ...events(engines));
@@ -113,8 +121,13 @@ function picture(engine) {
       },
     ],
     followUps: true,
-    moments: engine.events.filter((event) => !ENDS.test(event.what)).map((event) => ({ at: event.t_s, name: event.what })),
-    shades: [...(window ? [{ from: window[0], to: window[1], look: "window", name: "evaluation window" }] : []), ...capped(engine)],
+    moments: engine.events
+      .filter((event) => !ENDS.test(event.what))
+      .map((event) => ({ at: event.t_s, name: event.what })),
+    shades: [
+      ...(window ? [{ from: window[0], to: window[1], look: "window", name: "evaluation window" }] : []),
+      ...capped(engine),
+    ],
     span: [0, engine.duration_s],
     rows: 4,
     height: 120,
@@ -142,7 +155,13 @@ function events(engines) {
   const all = engines.flatMap((engine) => engine.events.map((event) => ({ ...event, who: engine.name })));
   all.sort((a, b) => a.t_s - b.t_s);
   return all.map((event) =>
-    h("tr", {}, h("td", { class: "number", "data-value": event.t_s }, tick(event.t_s)), h("td", {}, event.who), h("td", {}, event.what)),
+    h(
+      "tr",
+      {},
+      h("td", { class: "number", "data-value": event.t_s }, tick(event.t_s)),
+      h("td", {}, event.who),
+      h("td", {}, event.what),
+    ),
   );
 }
 

@@ -44,8 +44,16 @@ async function chain(names) {
     h("h4", {}, "Tables it reads, and the files these are made from"),
     ...known.map((name) => {
       const { path, sha256, rows, files: behind } = sources.tables[name];
-      const list = behind.map((/** @type {number} */ i) => ({ path: sources.files[i][0], sha256: sources.files[i][1] }));
-      return h("details", {}, h("summary", {}, `${path}: ${rows} rows, ${list.length} files`), files([{ path, sha256 }, ...list]));
+      const list = behind.map((/** @type {number} */ i) => ({
+        path: sources.files[i][0],
+        sha256: sources.files[i][1],
+      }));
+      return h(
+        "details",
+        {},
+        h("summary", {}, `${path}: ${rows} rows, ${list.length} files`),
+        files([{ path, sha256 }, ...list]),
+      );
     }),
   );
 }

@@ -1,7 +1,7 @@
 // Every figure, by the drawing code of the paper's files; each is read when it is opened.
 
-import { data } from "../data.js";
 import { showCommand } from "../command.js";
+import { data } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { figure } from "../figure.js";
 import { wrong } from "../notice.js";

@@ -28,7 +28,10 @@ export async function start(root) {
       const { ok, elapsedMs } = await ask(question(form));
       show(root, ok);
       const seconds = (elapsedMs / 1000).toPrecision(2);
-      say(status, `Simulated: ${ok.points.length} runs in ${seconds} s, in this browser. The lines that say theory are model values.`);
+      say(
+        status,
+        `Simulated: ${ok.points.length} runs in ${seconds} s, in this browser. The lines that say theory are model values.`,
+      );
     } catch (error) {
       wrong(status, error);
     }
@@ -56,7 +59,10 @@ function question(form) {
   if (form.text("engine") !== "") {
     asked.engine = form.text("engine");
   }
-  const populations = form.text("population").split(",").filter((part) => part.trim() !== "");
+  const populations = form
+    .text("population")
+    .split(",")
+    .filter((part) => part.trim() !== "");
   if (populations.length > 0) {
     asked.population = populations.map(Number);
   }
@@ -91,7 +97,11 @@ function picture(runs) {
   const populations = known.map((run) => run.population);
   return {
     name: "Simulated. The share of hits against the number of sessions kept in the system, from an empty engine and from a trap.",
-    x: { label: "sessions kept in the system", log: true, domain: [Math.min(...populations) / 1.15, Math.max(...populations) * 1.15] },
+    x: {
+      label: "sessions kept in the system",
+      log: true,
+      domain: [Math.min(...populations) / 1.15, Math.max(...populations) * 1.15],
+    },
     plain: true,
     panels: [
       {

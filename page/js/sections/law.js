@@ -18,7 +18,10 @@ export async function start(root) {
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => show(root, law, form.text("figure")));
   offer(
     select,
-    law.figures.map((/** @type {any} */ figure) => ({ name: figure.name, label: `${figure.title} (${figure.made_by})` })),
+    law.figures.map((/** @type {any} */ figure) => ({
+      name: figure.name,
+      label: `${figure.title} (${figure.made_by})`,
+    })),
   );
   show(root, law, form.text("figure"));
 }
@@ -54,7 +57,14 @@ function picture(figure, panel) {
     quiet: i > 0,
   }));
   const quasi = panel.quasi_static
-    ? [{ name: "quasi-static", look: "quasi", x: panel.quasi_static.map((/** @type {number[]} */ p) => p[0]), y: panel.quasi_static.map((/** @type {number[]} */ p) => p[1]) }]
+    ? [
+        {
+          name: "quasi-static",
+          look: "quasi",
+          x: panel.quasi_static.map((/** @type {number[]} */ p) => p[0]),
+          y: panel.quasi_static.map((/** @type {number[]} */ p) => p[1]),
+        },
+      ]
     : [];
   const known = figure.points.filter((/** @type {any} */ p) => typeof p.values[panel.quantity] === "number");
   const points = known.map((/** @type {any} */ p) => ({
@@ -67,7 +77,14 @@ function picture(figure, panel) {
   const simulated = figure.points.some((/** @type {any} */ p) => p.source === "simulator");
   return {
     name: `${panel.title} against the load, model F's curves and ${points.length} runs (${figure.made_by}). Each point opens its run.`,
-    x: { label: "load ρ = λ/λmiss", log: true, domain: [1, Math.max(...curves.flatMap((/** @type {any} */ c) => c.x), ...points.map((/** @type {any} */ p) => p.x))] },
+    x: {
+      label: "load ρ = λ/λmiss",
+      log: true,
+      domain: [
+        1,
+        Math.max(...curves.flatMap((/** @type {any} */ c) => c.x), ...points.map((/** @type {any} */ p) => p.x)),
+      ],
+    },
     plain: true,
     panels: [
       {

@@ -27,13 +27,25 @@ export async function start(root) {
   });
   /** @type {Row[]} */
   const rows = ledger.rows;
-  choices(root, "section", ledger.sections.map((/** @type {any} */ s) => [s.section, s.entries]));
-  choices(root, "status", ledger.statuses.map((/** @type {any} */ s) => [s.status, s.entries]));
+  choices(
+    root,
+    "section",
+    ledger.sections.map((/** @type {any} */ s) => [s.section, s.entries]),
+  );
+  choices(
+    root,
+    "status",
+    ledger.statuses.map((/** @type {any} */ s) => [s.status, s.entries]),
+  );
   choices(root, "cause", counted(rows.map((row) => row.cause).filter((cause) => cause)));
   const texts = new Map(rows.map((row) => [row, Object.values(row).join(" ").toLowerCase()]));
 
   function show() {
-    const wanted = form.text("text").toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const wanted = form
+      .text("text")
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
     const found = rows.filter(
       (row) =>
         ["section", "status", "cause"].every((key) => form.text(key) === "" || row[key] === form.text(key)) &&
@@ -94,8 +106,17 @@ function line(row, ledger) {
     h("td", { class: "number", "data-label": "published" }, row.published),
     h("td", { class: "number", "data-label": "ours" }, row.ours),
     h("td", { class: "number", "data-label": "interval" }, row.interval),
-    h("td", { "data-label": "status" }, h("span", { class: `status-word ${(row.status ?? "").replaceAll(" ", "-")}` }, row.status)),
-    h("td", { "data-label": "cause" }, row.cause, row.because ? h("span", { class: "because" }, ` ${row.because}`) : null),
+    h(
+      "td",
+      { "data-label": "status" },
+      h("span", { class: `status-word ${(row.status ?? "").replaceAll(" ", "-")}` }, row.status),
+    ),
+    h(
+      "td",
+      { "data-label": "cause" },
+      row.cause,
+      row.because ? h("span", { class: "because" }, ` ${row.because}`) : null,
+    ),
   );
   open.addEventListener("click", async () => {
     below.hidden = !below.hidden;

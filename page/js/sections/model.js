@@ -64,7 +64,8 @@ export function premiumPicture(grid, at) {
  */
 export function cutPicture(paths, what) {
   const lines = paths.map((path, i) => ({
-    name: path.cut_to === undefined || what === "stop" ? "backlog" : `cut to ${Number(path.cut_to.toPrecision(3))} × λref`,
+    name:
+      path.cut_to === undefined || what === "stop" ? "backlog" : `cut to ${Number(path.cut_to.toPrecision(3))} × λref`,
     look: `series-${i % 6}`,
     x: path.t_s,
     y: path.backlog,

@@ -27,7 +27,12 @@ export async function start(root) {
     say(status, "simulating …");
     root.dataset.busy = "yes";
     try {
-      const question = { ask: "time_scales", cell: form.text("cell"), rate: form.number("rate"), seed: form.number("seed") };
+      const question = {
+        ask: "time_scales",
+        cell: form.text("cell"),
+        rate: form.number("rate"),
+        seed: form.number("seed"),
+      };
       const { ok } = await ask(question);
       show(root, ok);
       say(status, "Simulated runs; their medians over the evaluation window.");
@@ -56,7 +61,8 @@ export async function start(root) {
 function show(root, ok) {
   /** @type {Scale[]} */
   const scales = ok.scales;
-  const state = (/** @type {string} */ name) => ok.states.find((/** @type {any} */ state) => state.run === name)?.state ?? "";
+  const state = (/** @type {string} */ name) =>
+    ok.states.find((/** @type {any} */ state) => state.run === name)?.state ?? "";
   draw(one(root, ".picture"), picture(scales, state));
   const columns = [
     { name: "arm" },

@@ -11,12 +11,17 @@ export async function start(root) {
   const { tests } = await data("tests.json");
   const list = one(root, ".tests");
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => show());
-  const entries = tests.map((/** @type {any} */ test) => ({ test, element: entry(test), text: JSON.stringify([test.name, test.kind, test.rule, test.cell]).toLowerCase() }));
+  const entries = tests.map((/** @type {any} */ test) => ({
+    test,
+    element: entry(test),
+    text: JSON.stringify([test.name, test.kind, test.rule, test.cell]).toLowerCase(),
+  }));
   function show() {
     const wanted = form.text("text").toLowerCase();
     const found = entries.filter((/** @type {any} */ one) => one.text.includes(wanted));
     fill(list, ...found.map((/** @type {any} */ one) => one.element));
-    one(root, ".status").textContent = `${found.length} of ${tests.length} registered tests. Only an engine's runs decide one.`;
+    one(root, ".status").textContent =
+      `${found.length} of ${tests.length} registered tests. Only an engine's runs decide one.`;
   }
   show();
 }
@@ -31,7 +36,11 @@ function entry(test) {
     { "data-test": test.name },
     h("summary", {}, h("b", {}, test.name), ` ${test.kind}, ${test.cell} `, ...verdicts),
     h("p", {}, test.rule),
-    h("p", { class: "note" }, `Registration ${test.status}${test.because ? `: ${test.because}` : ""}. ${test.provenance.words}`),
+    h(
+      "p",
+      { class: "note" },
+      `Registration ${test.status}${test.because ? `: ${test.because}` : ""}. ${test.provenance.words}`,
+    ),
     ...(test.outcomes.length > 0 ? test.outcomes.map(outcome) : [h("p", {}, test.no_outcome)]),
     h("details", {}, h("summary", {}, "parameters"), parameters(test.parameters)),
     h("details", {}, h("summary", {}, test.file), h("p", { class: "hash" }, test.sha256), h("pre", {}, test.text)),
@@ -42,14 +51,27 @@ function entry(test) {
 /** @param {any} outcome */
 function outcome(outcome) {
   const simulated = outcome.sources !== "engine";
-  const groups = outcome.groups.map((/** @type {any} */ group) => h("li", {}, `${group.group}: `, badge(group.verdict), ` ${group.because}`));
+  const groups = outcome.groups.map((/** @type {any} */ group) =>
+    h("li", {}, `${group.group}: `, badge(group.verdict), ` ${group.because}`),
+  );
   return h(
     "div",
     { class: "outcome" },
-    h("p", {}, badge(outcome.verdict), ` ${outcome.because ?? ""} `, h("span", { class: simulated ? "source simulated" : "source" }, simulated ? "SIMULATED" : "MEASURED")),
+    h(
+      "p",
+      {},
+      badge(outcome.verdict),
+      ` ${outcome.because ?? ""} `,
+      h("span", { class: simulated ? "source simulated" : "source" }, simulated ? "SIMULATED" : "MEASURED"),
+    ),
     outcome.decisive ? null : h("p", { class: "note" }, `Not decisive: ${outcome.not_decisive_because}`),
     h("ul", {}, ...groups),
-    h("details", {}, h("summary", {}, `${outcome.runs.length} runs`), h("ul", { class: "runs" }, ...outcome.runs.map(run))),
+    h(
+      "details",
+      {},
+      h("summary", {}, `${outcome.runs.length} runs`),
+      h("ul", { class: "runs" }, ...outcome.runs.map(run)),
+    ),
     ...outcome.notes.map((/** @type {string} */ note) => h("p", { class: "note" }, note)),
     ...outcome.not_used.map((/** @type {string} */ run) => h("p", { class: "note" }, `Not used: ${run}`)),
   );
@@ -67,5 +89,11 @@ function run(run) {
 
 /** @param {{name: string, value: string, stated: boolean}[]} list */
 function parameters(list) {
-  return h("ul", {}, ...list.map(({ name, value, stated }) => h("li", {}, h("code", {}, `${name}: ${value}`), stated ? "" : " (by default)")));
+  return h(
+    "ul",
+    {},
+    ...list.map(({ name, value, stated }) =>
+      h("li", {}, h("code", {}, `${name}: ${value}`), stated ? "" : " (by default)"),
+    ),
+  );
 }

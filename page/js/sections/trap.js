@@ -27,6 +27,7 @@ export async function start(root) {
       span: [0, real.horizon_s],
       title: `${real.made_by}: measured`,
       height: 165,
+      rows: 2,
     }),
   );
   fill(
