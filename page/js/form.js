@@ -12,6 +12,7 @@ const REST = 250;
  * @typedef {object} Form
  * @property {(name: string) => string} text what a control says; empty for nothing
  * @property {(name: string) => number | undefined} number the same as a number
+ * @property {(name: string) => number[] | undefined} list numbers between commas; nothing for none
  */
 
 /**
@@ -79,6 +80,12 @@ export function bind(form, changed) {
   return {
     text,
     number: (name) => (text(name) === "" ? undefined : Number(text(name))),
+    list: (name) => {
+      const parts = text(name)
+        .split(",")
+        .filter((part) => part.trim() !== "");
+      return parts.length === 0 ? undefined : parts.map(Number);
+    },
   };
 }
 

@@ -18,8 +18,11 @@ const WIDE = { columns: 10, rows: 4 };
  */
 export function table(printed, raw = []) {
   const names = printed.columns.map(name);
-  const rows = printed.rows.map((cells, at) =>
-    cells.map((text, column) => cell(text, column, raw[at] ?? {}, printed.columns)),
+  const rows = printed.rows.map((cells, row) =>
+    cells.map((text, at) => {
+      const column = printed.columns[at];
+      return cell(text, row, column, raw[row]?.[column?.name ?? ""]);
+    }),
   );
   const turned = printed.columns.length > WIDE.columns && printed.rows.length <= WIDE.rows;
   const head = turned ? [] : names;
@@ -36,22 +39,21 @@ export function table(printed, raw = []) {
 
 /**
  * @param {string} text
- * @param {number} at
- * @param {Record<string, unknown>} row
- * @param {Printed["columns"]} columns
+ * @param {number} row
+ * @param {Printed["columns"][number] | undefined} column
+ * @param {unknown} value what stands behind the text
  */
-function cell(text, at, row, columns) {
-  const value = row[columns[at]?.name ?? ""];
-  const number = /^[-+]?[\d.]/.test(text);
-  const attributes = {
-    class: number ? "number" : null,
-    "data-value": typeof value === "number" ? value : null,
-    "data-column": columns[at]?.name ?? null,
-  };
-  if (at === 0) {
-    return h("th", { scope: "row", ...attributes }, text);
-  }
-  return h("td", attributes, text);
+function cell(text, row, column, value) {
+  return h(
+    "td",
+    {
+      class: /^[-+]?[\d.]/.test(text) ? "number" : null,
+      "data-value": typeof value === "number" ? value : null,
+      "data-column": column?.name ?? null,
+      "data-row": row,
+    },
+    text,
+  );
 }
 
 /**

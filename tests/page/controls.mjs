@@ -9,6 +9,8 @@ const MOVES = {
   "calculator.to": "1.15,0.85",
   "calculator.cap": "16,24",
   "calculator.backlog": "240",
+  "calculator.sessions": "25,100",
+  "calculator.population": "16,40",
   "knee.population": "12,40",
   "knee.pool_tokens": "250000",
   "knee.gap_limit": "30",
@@ -29,6 +31,8 @@ const BEFORE = {
   backlog: "rescue",
   hold: "rescue",
   cap: "rescue",
+  sessions: "burst",
+  population: "curve",
 };
 
 /**

@@ -11,15 +11,17 @@ import { printed, scratch } from "./program.mjs";
  * @param {string} name
  */
 async function shown(section, name) {
-  return section
-    .locator(`[data-table="${name}"] tbody tr`)
-    .evaluateAll((rows) =>
-      rows.map((row) =>
-        Object.fromEntries(
-          [...row.querySelectorAll("[data-value]")].map((cell) => [cell.dataset.column, Number(cell.dataset.value)]),
-        ),
-      ),
-    );
+  const cells = await section
+    .locator(`[data-table="${name}"] [data-row]`)
+    .evaluateAll((all) => all.map(({ dataset }) => ({ ...dataset })));
+  const rows = [];
+  for (const { row, column, value } of cells) {
+    rows[row] ??= {};
+    if (value !== undefined) {
+      rows[row][column] = Number(value);
+    }
+  }
+  return rows;
 }
 
 /**
@@ -59,6 +61,10 @@ const QUESTIONS = [
   "calculator.what=rescue",
   "calculator.what=rescue&calculator.cell=sglang-native&calculator.amount=4&calculator.engage_at=2100&calculator.cap=48%2C64",
   "calculator.what=rescue&calculator.backlog=240",
+  "calculator.what=burst",
+  "calculator.what=burst&calculator.cell=vllm-300k&calculator.sessions=25%2C100",
+  "calculator.what=curve",
+  "calculator.what=curve&calculator.cell=h200-300k&calculator.population=32%2C64",
 ];
 
 for (const query of QUESTIONS) {
@@ -117,6 +123,7 @@ test("the time scales are those of the runs that the shown commands make", async
       .evaluateAll((rows) =>
         rows.map((row) => [...row.querySelectorAll("[data-value]")].map((cell) => Number(cell.dataset.value))),
       );
+    assert.equal(shownRows.length, 2);
     for (const [i, values] of shownRows.entries()) {
       const run = answer.runs[i];
       assert.deepEqual(values, [run.gap_median_s, run.turnover_s, run.gap_over_turnover]);

@@ -8,7 +8,7 @@ import { say, wrong } from "../notice.js";
 import { ask, lists } from "../program.js";
 import { table } from "../table.js";
 import { named } from "./engines.js";
-import { cutPicture, mixPicture, premiumPicture } from "./model.js";
+import { curvePicture, cutPicture, mixPicture, premiumPicture } from "./model.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
@@ -57,35 +57,27 @@ function fields(root, what) {
 /** @param {import("../form.js").Form} form */
 function question(form) {
   const what = form.text("what");
-  /** @type {Record<string, unknown>} */
-  const asked = { ask: what, cell: form.text("cell"), [form.text("load")]: form.number("amount") };
-  if (form.text("workload") !== "") {
-    asked.workload = form.text("workload");
-  }
-  const list = (/** @type {string} */ name) =>
-    form
-      .text(name)
-      .split(",")
-      .filter((part) => part.trim() !== "")
-      .map(Number);
-  const add = (/** @type {string} */ field, /** @type {unknown} */ value) => {
-    if (value !== undefined && !(Array.isArray(value) && value.length === 0)) {
-      asked[field] = value;
-    }
+  const backlog = form.number("backlog");
+  /** @type {Record<string, Record<string, unknown>>} */
+  const own = {
+    cut: { at: form.number("cut_at"), to: form.list("to"), until: form.number("until") },
+    stop: { at: form.number("stop_at") },
+    rescue: {
+      ...(backlog === undefined ? { engage_at: form.number("engage_at") } : { backlog }),
+      hold: form.number("hold"),
+      cap: form.list("cap"),
+    },
+    burst: { sessions: form.list("sessions") },
+    curve: { population: form.list("population") },
   };
-  if (what === "cut") {
-    add("at", form.number("cut_at"));
-    add("to", list("to"));
-    add("until", form.number("until"));
-  } else if (what === "stop") {
-    add("at", form.number("stop_at"));
-  } else if (what === "rescue") {
-    const backlog = form.number("backlog");
-    add(backlog === undefined ? "engage_at" : "backlog", backlog ?? form.number("engage_at"));
-    add("hold", form.number("hold"));
-    add("cap", list("cap"));
-  }
-  return asked;
+  // What is undefined is not in the question: the program has its own default.
+  return {
+    ask: what,
+    cell: form.text("cell"),
+    workload: form.text("workload") || undefined,
+    ...(what === "curve" ? {} : { [form.text("load")]: form.number("amount") }),
+    ...own[what],
+  };
 }
 
 /**
@@ -112,6 +104,8 @@ function show(root, what, ok) {
     if (ok.premium.length > 0) {
       put(premiumPicture(ok.premium, ok.at));
     }
+  } else if (what === "curve") {
+    put(curvePicture(ok.path));
   } else if (ok.paths) {
     put(cutPicture(ok.paths, what));
   }

@@ -43,30 +43,18 @@ export async function start(root) {
 
 /** @param {import("../form.js").Form} form */
 function question(form) {
-  /** @type {Record<string, unknown>} */
-  const asked = {
+  return {
     ask: "knee",
     cell: form.text("cell"),
     workload: form.text("workload"),
+    engine: form.text("engine") || undefined,
+    population: form.list("population"),
     seeds: form.number("seeds"),
+    pool_tokens: form.number("pool_tokens"),
+    gap_limit: form.number("gap_limit"),
+    host_tokens: form.number("host_tokens"),
+    host_load_rate: form.number("host_load_rate"),
   };
-  for (const name of ["pool_tokens", "gap_limit", "host_tokens", "host_load_rate"]) {
-    const value = form.number(name);
-    if (value !== undefined) {
-      asked[name] = value;
-    }
-  }
-  if (form.text("engine") !== "") {
-    asked.engine = form.text("engine");
-  }
-  const populations = form
-    .text("population")
-    .split(",")
-    .filter((part) => part.trim() !== "");
-  if (populations.length > 0) {
-    asked.population = populations.map(Number);
-  }
-  return asked;
 }
 
 /**

@@ -76,3 +76,30 @@ export function cutPicture(paths, what) {
     panels: [{ title: "backlog", y: { label: "sessions", zero: true }, height: 230, lines, stamp: "MODEL" }],
   };
 }
+
+/**
+ * @param {{population: number[], mu_per_s: number[], turns_that_hit: number[]}} path
+ * @returns {import("../chart/chart.js").Chart}
+ */
+export function curvePicture(path) {
+  const x = path.population;
+  return {
+    name: "Throughput and hits of a closed population, by the entry model.",
+    x: { label: "sessions kept in the system" },
+    panels: [
+      {
+        title: "throughput",
+        y: { label: "sessions/s", zero: true },
+        height: 150,
+        lines: [{ name: "entry model", look: "model", x, y: path.mu_per_s }],
+        stamp: "MODEL",
+      },
+      {
+        y: { label: "turns that hit (%)", zero: true },
+        height: 110,
+        lines: [{ name: "entry model", look: "model", x, y: path.turns_that_hit, quiet: true }],
+        stamp: "MODEL",
+      },
+    ],
+  };
+}
