@@ -19,6 +19,17 @@ export function data(name) {
   return reading;
 }
 
+/**
+ * A part that the index names; `absent` says in a sentence why it is not there.
+ * @param {string} name for example `law`
+ * @returns {Promise<any>}
+ */
+export async function part(name) {
+  const { parts } = await data("index.json");
+  const { absent, file } = parts[name];
+  return absent ? { absent } : data(file);
+}
+
 /** @param {string} name */
 async function read(name) {
   const answer = await fetch(new URL(`../data/${name}`, import.meta.url));

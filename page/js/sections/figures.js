@@ -1,19 +1,18 @@
 // Every figure, by the drawing code of the paper's files; each is read when it is opened.
 
 import { showCommand } from "../command.js";
-import { data } from "../data.js";
+import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { figure } from "../figure.js";
 import { wrong } from "../notice.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const index = await data("index.json");
-  if (index.parts.figures.absent) {
-    one(root, ".status").textContent = index.parts.figures.absent;
+  const { absent, figures } = await part("figures");
+  if (absent) {
+    one(root, ".status").textContent = absent;
     return;
   }
-  const { figures } = await data("figures.json");
   fill(one(root, ".figures"), ...figures.map(entry));
   one(root, ".status").textContent = `${figures.length} figures. Each says what made its runs.`;
 }

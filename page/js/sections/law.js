@@ -1,18 +1,18 @@
 // The law against runs: figure 2, every point a run that opens.
 
 import { draw } from "../chart/chart.js";
-import { data } from "../data.js";
+import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const index = await data("index.json");
-  if (index.parts.law.absent) {
-    one(root, ".status").textContent = index.parts.law.absent;
+  const law = await part("law");
+  if (law.absent) {
+    one(root, ".status").textContent = law.absent;
+    one(root, "form").hidden = true;
     return;
   }
-  const law = await data("law.json");
   const select = /** @type {HTMLSelectElement} */ (one(root, "[name=figure]"));
   select.dataset.standard = law.figures[0].name;
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => show(root, law, form.text("figure")));

@@ -1,6 +1,6 @@
 // Every published number beside ours, by text, section, status and cause.
 
-import { data } from "../data.js";
+import { data, part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
 import { wrong } from "../notice.js";
@@ -13,13 +13,13 @@ const PAGE = 40;
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const index = await data("index.json");
-  if (index.parts.ledger.absent) {
-    one(root, ".status").textContent = index.parts.ledger.absent;
+  const ledger = await part("ledger");
+  if (ledger.absent) {
+    one(root, ".status").textContent = ledger.absent;
     one(root, "form").hidden = true;
+    one(root, ".ledger").hidden = true;
     return;
   }
-  const ledger = await data("ledger.json");
   let most = PAGE;
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => {
     most = PAGE;

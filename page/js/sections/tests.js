@@ -1,14 +1,19 @@
 // The registered tests: the rule, how it comes out on the runs that are here, and when it was fixed.
 
 import { showCommand } from "../command.js";
-import { data } from "../data.js";
+import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { bind } from "../form.js";
 import { badge, words } from "../verdict.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const { tests } = await data("tests.json");
+  const { absent, tests } = await part("tests");
+  if (absent) {
+    one(root, ".status").textContent = absent;
+    one(root, "form").hidden = true;
+    return;
+  }
   const list = one(root, ".tests");
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => show());
   const entries = tests.map((/** @type {any} */ test) => ({

@@ -1,16 +1,22 @@
 // The first screen: the real engine's runs, with and without the burst.
 
 import { draw } from "../chart/chart.js";
-import { data } from "../data.js";
+import { data, part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { look, timeline } from "../timeline.js";
 import { badge, words } from "../verdict.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const real = await data("real.json");
+  const { of } = await data("index.json");
+  one(root, "[data-project]").hidden = of === "runs";
+  const real = await part("real");
+  if (real.absent) {
+    one(root, ".status").textContent = real.absent;
+    return;
+  }
   /** @type {any[]} */
-  const runs = real.runs.filter((/** @type {any} */ run) => run.arm !== "rescue");
+  const runs = real.runs;
   const named = new Set();
   const drawn = runs.map((run) => {
     const quiet = named.has(run.arm);
@@ -30,6 +36,8 @@ export async function start(root) {
       rows: 2,
     }),
   );
+  const { sessions, start_s } = real.burst;
+  one(root, ".about").textContent = `Here ${sessions} sessions arrive at once at ${start_s} s.`;
   fill(
     one(root, ".arms"),
     ...runs.map((run) =>
