@@ -7,7 +7,7 @@ BIN := target/debug/trapcheck
 ENGINE ?= engines/vllm-cpu/built
 TRAP ?= results/mine
 
-.PHONY: build figures derived numbers campaign ensemble engine trap trap-quick verify test lint bench clean help
+.PHONY: build figures derived numbers page campaign ensemble engine trap trap-quick verify test lint bench wasm clean help
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,11 @@ derived: build ## Write every derived table (paper/derived/)
 numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBERS.md)
 	@$(BIN) numbers
 	@$(BIN) manifest
+
+page: ## Build the page's WebAssembly, or say how to, and write the page (page/built/)
+	@page/build.sh || echo "the page is made with the WebAssembly that is there" >&2
+	@$(MAKE) --no-print-directory build
+	@$(BIN) page --out page/built
 
 campaign: build ## Simulate every run of the campaign that is not in results/sim/
 	@$(BIN) campaign configs/campaigns/paper.yaml
@@ -59,6 +64,9 @@ lint: ## Check formatting and lints
 
 bench: ## Measure speed
 	$(CARGO) bench --locked --profile dev
+
+wasm: ## Build page/trapcheck.wasm, or say how to get a compiler that can
+	@page/build.sh
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -9,7 +9,7 @@ mod mirror;
 mod rescue;
 pub mod run_picture;
 mod stampede;
-mod theorem;
+pub mod theorem;
 pub mod theory;
 mod time_scales;
 mod two_engines;
@@ -164,7 +164,7 @@ fn origin(run: &ScoredRun) -> Origin {
     Origin::run(&run.dir.display().to_string(), &run.meta.cell, made_by(&run.meta))
 }
 
-fn made_by(meta: &Meta) -> Source {
+pub(crate) fn made_by(meta: &Meta) -> Source {
     match meta.source {
         run::Source::Simulator => Source::Simulated,
         run::Source::Engine => {

@@ -10,5 +10,6 @@ pub mod hash;
 pub mod limits;
 pub mod name;
 pub mod nearest;
+pub mod packing;
 pub mod parse_message;
 pub mod setup;
