@@ -9,12 +9,12 @@ use super::parquet;
 use super::shape::table_files;
 use super::source::{Bytes, Packing};
 use super::unclosed;
-use crate::run::columns::{Columns, Field, LeftOut};
+use crate::run::columns::{Columns, Field, LeftOut, listed};
 use crate::run::{
     Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
     Severity, Shape, SourceFile, Text, Turn,
 };
-use crate::run::{check, engine, gate, plan, sessions, turns};
+use crate::run::{check, derived, engine, gate, plan, sessions, turns};
 use crate::setup::layout::Layout;
 use crate::{hash, limits};
 
@@ -58,12 +58,12 @@ pub fn load_files(dir: &Path, files: RunFiles, options: &LoadOptions) -> Result<
     let notes: Vec<_> = shape.note().into_iter().collect();
     let (end_s, cut) = (f64::INFINITY, BTreeSet::new());
     let mut loader = Loader { dir, shape, files, options, end_s, cut, sources, notes };
-    let run = loader.load().map_err(Problems)?;
+    let run = loader.load().map_err(|problems| Problems(listed(problems)))?;
     let (notes, errors): (Vec<_>, Vec<_>) = check::cross_check(&run, &loader.shape, &loader.cut)
         .into_iter()
         .partition(|p| p.severity == Severity::Note);
     if !errors.is_empty() {
-        return Err(Problems(errors));
+        return Err(Problems(listed(errors)));
     }
     Ok(Run { notes: [run.notes, notes].concat(), ..run })
 }
@@ -100,7 +100,12 @@ impl Loader<'_> {
             problems.extend(p);
             Vec::new()
         });
-        let (sessions, turns, gate) = match self.sessions_turns_gate() {
+        let tables = if self.shape.name("sessions").is_some() {
+            self.sessions_turns_gate()
+        } else {
+            self.turns_alone(&meta, &plan)
+        };
+        let (sessions, turns, gate) = match tables {
             Ok(tables) => tables,
             Err(p) => return Err([problems, p].concat()),
         };
@@ -264,6 +269,31 @@ impl Loader<'_> {
                 Err([turns.err(), gate.err()].into_iter().flatten().flatten().collect())
             }
         }
+    }
+
+    /// Turns whose sessions nobody wrote down.
+    fn turns_alone(
+        &mut self,
+        meta: &Meta,
+        plan: &[PlannedSession],
+    ) -> Result<RowTables, Vec<Problem>> {
+        if meta.gate.is_some() || self.shape.name("gate").is_some() {
+            let message = "has a gate but no sessions table: who waited there and sent nothing is \
+                           in no other";
+            return Err(vec![Problem::new(self.dir, message)]);
+        }
+        let table = self.needed("turns", turns::SCHEMA)?;
+        let (mut sessions, registry) = derived::arrivals(&table)?;
+        let turns = turns::parse(&table, &registry)?;
+        derived::complete(&mut sessions, &turns, plan, meta.duration_s);
+        let ended = if plan.is_empty() {
+            "; one that is idle longer than ever before counts as completed"
+        } else {
+            ""
+        };
+        let message = format!("has no sessions table: {} sessions made of their turns{ended}", sessions.len());
+        self.notes.push(Problem::new(self.dir, message).as_note());
+        Ok((sessions, turns, Vec::new()))
     }
 
     fn engine(&mut self) -> Result<Vec<EngineSample>, Vec<Problem>> {

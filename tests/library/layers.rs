@@ -12,6 +12,7 @@ const ORDER: [(&str, &[&str]); 10] = [
             "limits",
             "digits",
             "decimal",
+            "date",
             "hash",
             "escape",
             "nearest",

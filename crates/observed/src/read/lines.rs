@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use memchr::memmem::Finder;
 
 use super::Parse;
@@ -48,18 +48,11 @@ impl<T: LineReader> Lines<T> {
             self.reader.line(self.number, line, ended);
             return;
         }
-        let plain;
-        let line = if memchr(0x1b, line).is_some() {
-            plain = without_colours(line);
-            &plain
-        } else {
-            line
-        };
-        if memchr(b'\r', line).is_none() {
-            self.reader.line(self.number, line, ended);
-        } else {
-            line.split(|b| *b == b'\r').for_each(|part| self.reader.line(self.number, part, ended));
+        if memchr2(0x1b, b'\r', line).is_none() {
+            return self.reader.line(self.number, line, ended);
         }
+        let plain = without_colours(line);
+        plain.split(|b| *b == b'\r').for_each(|part| self.reader.line(self.number, part, ended));
     }
 }
 
