@@ -86,8 +86,8 @@ fn fifth_a_date_that_was_taken_for_a_number_says_what_to_write() {
     says(&problems[0], "requests.csv", 2, "sent (t_submit)", &["found the date", "no unit then"]);
 }
 
-/// Written by pandas 2 and pyarrow: `sent` in ms of UTC, `first_token` in us of another zone,
-/// `finished` in ns without a zone, `error` a category; the metrics' times in s of UTC.
+/// Written by pandas 3 and pyarrow: `sent` in ms of UTC, `first_token` in us of another zone,
+/// `finished` in ns without a zone, `error` a category; the metrics' times in ms of UTC.
 const FRAMES: [(&str, &[u8]); 2] = [
     ("requests", include_bytes!("frames/requests.parquet")),
     ("metrics", include_bytes!("frames/metrics.parquet")),

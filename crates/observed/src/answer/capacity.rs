@@ -5,7 +5,6 @@ use super::facts::Facts;
 use super::timeline::Stretch;
 use crate::digits::fixed;
 use crate::form::{Ended, Request};
-use crate::sessions::By;
 
 /// The all-miss capacity over a stretch in which almost everything was missed.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -51,7 +51,10 @@ impl Links {
             }
         };
         // What several prompts begin with (a system prompt) tells no session.
-        let before = self.tip_of.remove(&session).inspect(|tip| drop(self.tips.remove(tip)));
+        let before = self.tip_of.remove(&session);
+        if let Some(tip) = &before {
+            self.tips.remove(tip);
+        }
         let tip = beginnings.last().copied();
         let tip = tip.filter(|tip| before == Some(*tip) || !self.seen.contains(tip));
         if let Some(tip) = tip {
