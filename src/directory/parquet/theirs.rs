@@ -15,7 +15,7 @@ use super::{NONE_FOUND, foreign_columns, held};
 use crate::limits;
 use crate::run::Problem;
 use crate::run::columns::{
-    Chosen, Columns, Data, Field, Labels, Mapped, Mapping, Place, Presence, bound, label, said,
+    Chosen, Columns, Data, Field, Mapped, Mapping, Place, Presence, bound, label, said,
 };
 
 /// The values of columns, by their places.
