@@ -291,7 +291,10 @@ impl Loader<'_> {
         } else {
             ""
         };
-        let message = format!("has no sessions table: {} sessions made of their turns{ended}", sessions.len());
+        let message = format!(
+            "has no sessions table: {} sessions made of their turns{ended}",
+            sessions.len()
+        );
         self.notes.push(Problem::new(self.dir, message).as_note());
         Ok((sessions, turns, Vec::new()))
     }

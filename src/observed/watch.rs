@@ -229,8 +229,10 @@ mod tests {
             watch.scraped(1.788e9 + 30.0 * f64::from(i), scrape(i).as_bytes()).unwrap();
         }
         let text = watch.metrics(1.788e9 + 3600.0);
-        let served: BTreeSet<&str> =
-            text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+        let served: BTreeSet<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+            .collect();
         let page = include_str!("../../docs/diagnose.md");
         let block = |word: &str| {
             let (_, rest) = page.split_once(&format!("```{word}\n")).expect(word);
@@ -248,7 +250,8 @@ mod tests {
             let names = metrics_in(expression);
             assert!(!names.is_empty() && names.is_subset(&served), "{expression}");
             // The verdicts that it compares with are words of ours.
-            let quoted = expression.split('"').skip(1).step_by(2).flat_map(|words| words.split('|'));
+            let quoted =
+                expression.split('"').skip(1).step_by(2).flat_map(|words| words.split('|'));
             for word in quoted {
                 assert!(Verdict::ALL.iter().any(|verdict| verdict.word() == word), "{word}");
             }

@@ -41,7 +41,9 @@ pub enum NoRun {
     )]
     NoSessions,
     /// More requests than are kept.
-    #[error("too many requests for one run (at most {MOST_REQUESTS}): give one session in several, or a shorter time")]
+    #[error(
+        "too many requests for one run (at most {MOST_REQUESTS}): give one session in several, or a shorter time"
+    )]
     TooMany,
     /// The pool is not told.
     #[error("the KV pool is not told: give --pool TOKENS")]

@@ -131,8 +131,14 @@ mod tests {
             assert_eq!(read(text).as_deref(), Some("1788343205"), "{text}");
         }
         assert_eq!(read("2026-09-02T10:00").as_deref(), Some("1788343200"));
-        assert_eq!(unix_s("2026-09-02 12:00:05", 7200).map(|t| t.to_string()), read("2026-09-02 10:00:05"));
-        assert_eq!(unix_s("2026-09-02 10:00:05Z", 7200).map(|t| t.to_string()), read("2026-09-02 10:00:05"));
+        assert_eq!(
+            unix_s("2026-09-02 12:00:05", 7200).map(|t| t.to_string()),
+            read("2026-09-02 10:00:05")
+        );
+        assert_eq!(
+            unix_s("2026-09-02 10:00:05Z", 7200).map(|t| t.to_string()),
+            read("2026-09-02 10:00:05")
+        );
     }
 
     #[test]

@@ -77,8 +77,7 @@ impl Timestamps {
         raw: &'a [u8],
     ) -> ParquetReader<Cursor<&'a [u8]>> {
         let Some(metadata) = &self.metadata else { return reader };
-        let mut reader =
-            ParquetReader::new(Cursor::new(raw)).read_parallel(ParallelStrategy::None);
+        let mut reader = ParquetReader::new(Cursor::new(raw)).read_parallel(ParallelStrategy::None);
         reader.set_metadata(Arc::clone(metadata));
         reader
     }

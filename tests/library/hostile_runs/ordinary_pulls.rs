@@ -117,8 +117,7 @@ fn seventh_nobody_wrote_down_sessions() {
     let run = theirs.sound();
     let sessions: Vec<_> = run.sessions.iter().map(|s| (&*s.id, s.status, s.t_end_s)).collect();
     let ended = Some(5.000_123_456);
-    let expected =
-        [("c1", SessionStatus::Completed, ended), ("c2", SessionStatus::Running, None)];
+    let expected = [("c1", SessionStatus::Completed, ended), ("c2", SessionStatus::Running, None)];
     assert_eq!(sessions, expected);
     assert_eq!((run.meta.counts.sessions_arrived, run.meta.counts.turns), (2, 4));
     let note = "2 sessions made of their turns";
@@ -144,7 +143,11 @@ fn eighth_metrics_come_one_by_one_of_several_engines() {
     let words = ["num_requests_running is there twice at", "line 2 too", "say with only"];
     says(&problems[0], "metrics.csv", 6, "metric", &words);
     let theirs = frames();
-    theirs.edit("metrics.csv", "gpu-3:8000,vllm:prefix_cache_hits_total,2084.0", "gpu-3:8000,vllm:prefix_cache_hits_total,many");
+    theirs.edit(
+        "metrics.csv",
+        "gpu-3:8000,vllm:prefix_cache_hits_total,2084.0",
+        "gpu-3:8000,vllm:prefix_cache_hits_total,many",
+    );
     let words = ["expected a whole number", "many"];
     let column = "vllm:prefix_cache_hits_total (cached_tokens_total)";
     says(&theirs.problem(), "metrics.csv", 8, column, &words);
@@ -152,7 +155,8 @@ fn eighth_metrics_come_one_by_one_of_several_engines() {
     theirs.edit_layout("only: {instance:", "only: {pod:");
     says(&theirs.problem(), "metrics.csv", 1, "pod", &["this column is missing", "instance"]);
     let theirs = frames();
-    theirs.edit_layout("    file: requests\n", "    file: requests\n    long: {name: a, value: b}\n");
+    theirs
+        .edit_layout("    file: requests\n", "    file: requests\n    long: {name: a, value: b}\n");
     let error = trapcheck::configs::layout(&theirs.yaml("frames")).expect_err("no metrics");
     assert!(error.message.contains("only an engine table can be of metrics"), "{error}");
 }
@@ -176,7 +180,9 @@ fn ninth_of_thousands_of_problems_all_are_counted() {
 #[test]
 fn a_rate_and_counts_that_nobody_told_need_no_rule() {
     let theirs = frames();
-    for key in ["multiple: traffic.load", "lambda_ref: traffic.all_miss_per_s", "lambda: traffic.per_s"] {
+    for key in
+        ["multiple: traffic.load", "lambda_ref: traffic.all_miss_per_s", "lambda: traffic.per_s"]
+    {
         theirs.edit_layout(&format!("  rate.{key}\n"), "");
     }
     let run = theirs.sound();

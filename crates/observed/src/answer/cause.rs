@@ -23,7 +23,9 @@ pub fn of(facts: &Facts<'_>) -> Cause {
     match &facts.occupancy {
         Some(occupancy) if occupancy.over_pool > 1.0 => Cause::Capacity,
         Some(_) => Cause::NotThisPool,
-        None if deferred.is_some_and(|share| share >= facts.rule.deferred_share) => Cause::NotThisPool,
+        None if deferred.is_some_and(|share| share >= facts.rule.deferred_share) => {
+            Cause::NotThisPool
+        }
         None => Cause::Unknown,
     }
 }

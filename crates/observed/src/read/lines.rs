@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2};
 use memchr::memmem::Finder;
+use memchr::{memchr, memchr2};
 
 use super::Parse;
 use crate::form::{Losses, Observed};

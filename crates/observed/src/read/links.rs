@@ -69,9 +69,8 @@ impl Links {
 
     /// How many of the blocks are whole: a last one that is not changes as its prompt grows.
     fn whole_blocks(&mut self, blocks: u64, prompt_tokens: u64) -> u64 {
-        let fits = |size: &u64| {
-            prompt_tokens.div_ceil(*size) == blocks || prompt_tokens / size == blocks
-        };
+        let fits =
+            |size: &u64| prompt_tokens.div_ceil(*size) == blocks || prompt_tokens / size == blocks;
         let sizes = self.sizes.get_or_insert_with(|| SIZES.to_vec());
         sizes.retain(fits);
         sizes.first().map_or(blocks, |size| (prompt_tokens / size).min(blocks))

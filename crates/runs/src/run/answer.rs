@@ -211,7 +211,9 @@ impl Arithmetic {
         let in_seconds = factor == Decimal::ONE || factor == Decimal::ONE.negative();
         let message = match (date::unix_s(text, self.dates.unwrap_or(0)), self.dates) {
             (Some(seconds), Some(_)) if in_seconds => return Ok(seconds),
-            (Some(_), Some(_)) => format!("expected a number, found the date {found}: no unit then"),
+            (Some(_), Some(_)) => {
+                format!("expected a number, found the date {found}: no unit then")
+            }
             (Some(_), None) => format!("expected a number, found the date {found}{A_DATE}"),
             (None, _) => format!("expected a number, found {found}"),
         };

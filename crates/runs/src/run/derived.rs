@@ -136,10 +136,8 @@ mod tests {
 
     #[test]
     fn a_session_without_a_plan_has_ended_once_it_is_idle_longer_than_ever_before() {
-        let turns = [
-            turn(1, (1.0, Some(3.0)), TurnStatus::Ok),
-            turn(2, (8.0, Some(10.0)), TurnStatus::Ok),
-        ];
+        let turns =
+            [turn(1, (1.0, Some(3.0)), TurnStatus::Ok), turn(2, (8.0, Some(10.0)), TurnStatus::Ok)];
         let status = |duration_s| of(&turns, None, duration_s).status;
         assert_eq!(status(14.9), SessionStatus::Running);
         assert_eq!(status(15.1), SessionStatus::Completed);

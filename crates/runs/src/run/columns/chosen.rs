@@ -49,7 +49,8 @@ impl Chosen {
             let found = names.iter().position(|there| there == name);
             found.ok_or_else(|| vec![missing(file, name, names)])
         };
-        let words = |words: &[crate::setup::layout::Scalar]| words.iter().map(|w| w.0.clone()).collect();
+        let words =
+            |words: &[crate::setup::layout::Scalar]| words.iter().map(|w| w.0.clone()).collect();
         let only = mapping.only.iter().map(|(name, any)| Ok((place(name)?, words(any.all()))));
         let only = only.collect::<Result<_, Vec<Problem>>>()?;
         let Some(long) = mapping.long else { return Ok(Self { only, long: None }) };

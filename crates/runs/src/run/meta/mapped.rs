@@ -18,11 +18,7 @@ use crate::setup::layout::{Layout, Rule};
 use crate::setup::yaml;
 
 /// Reads and checks it; also the clock of its absolute times.
-pub fn read(
-    path: &Path,
-    text: &[u8],
-    layout: &Layout,
-) -> Result<(Meta, Clock), Vec<Problem>> {
+pub fn read(path: &Path, text: &[u8], layout: &Layout) -> Result<(Meta, Clock), Vec<Problem>> {
     let theirs = parsed(path, text).map_err(|p| vec![p])?;
     let zone_s = layout.zone.as_deref().and_then(date::offset_s).unwrap_or(0);
     let clock = Clock { origin: None, zone_s };
@@ -86,7 +82,8 @@ fn origin(
     let Some(rule) = &layout.origin else { return Ok(None) };
     let name = Name { name: "origin", holds: Holds::Unix, needed: true };
     let text = text_answered(path, &name, rule, clock, theirs)?.unwrap_or_default();
-    let message = || format!("expected a number of seconds or a date, found \u{201c}{text}\u{201d}");
+    let message =
+        || format!("expected a number of seconds or a date, found \u{201c}{text}\u{201d}");
     let wrong = || at(path, answer::label(rule, "origin"), message());
     Decimal::parse(&text).map(Some).ok_or_else(wrong)
 }
@@ -154,7 +151,8 @@ fn text_answered(
         .map_err(|Wrong { input, message }| problem(input, &message))?
         .map(std::borrow::Cow::into_owned);
     // Nothing was to be converted, so it is as they wrote it.
-    let seconds = |text: &String| date::unix_s(text, clock.zone_s).filter(|_| name.holds == Holds::Unix);
+    let seconds =
+        |text: &String| date::unix_s(text, clock.zone_s).filter(|_| name.holds == Holds::Unix);
     let value = value.map(|text| seconds(&text).map_or(text, |seconds| seconds.to_string()));
     match value {
         None if name.needed => {
