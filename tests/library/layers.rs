@@ -12,6 +12,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "limits",
             "digits",
             "decimal",
+            "date",
             "hash",
             "escape",
             "nearest",

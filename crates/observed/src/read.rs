@@ -8,6 +8,7 @@ mod clock;
 mod csv;
 mod json;
 mod lines;
+mod links;
 mod prometheus;
 mod records;
 mod run_meta;

@@ -5,7 +5,6 @@ use super::facts::Facts;
 use super::timeline::Stretch;
 use crate::digits::fixed;
 use crate::form::{Ended, Request};
-use crate::sessions::By;
 
 /// The all-miss capacity over a stretch in which almost everything was missed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,13 +31,14 @@ pub fn capacity(facts: &Facts<'_>, stretch: Stretch) -> Option<Capacity> {
     let served = |r: &&Request| r.ended == Ended::Served;
     let computed = |r: &Request| Some(r.prompt_tokens? - r.cached_tokens?);
     let bins = facts.timeline.of(stretch);
+    let each = facts.observed.kept.stands_for();
     let tokens: f64 = if facts.of_reusable {
         let ended = requests.iter().filter(served).filter(|r| r.t_end_s.is_some_and(inside));
-        ended.filter_map(computed).map(|tokens| tokens as f64).sum()
+        ended.filter_map(computed).map(|tokens| tokens as f64).sum::<f64>() * each
     } else {
         bins.iter().map(|bin| bin.looked_up - bin.found).sum()
     };
-    let client = facts.client.filter(|c| c.by == By::Ids && c.has_times);
+    let client = facts.client.filter(|c| c.by.is_told() && c.has_times);
     let per_session = client.and_then(|c| {
         let sum = |s: &crate::sessions::Session| {
             s.requests.iter().filter_map(|i| requests[*i].prompt_tokens).sum::<u64>() as f64
@@ -50,7 +50,7 @@ pub fn capacity(facts: &Facts<'_>, stretch: Stretch) -> Option<Capacity> {
         let first = |s: &crate::sessions::Session| {
             s.requests.iter().filter_map(|i| requests[*i].t_submit_s).min_by(f64::total_cmp)
         };
-        c.sessions.iter().filter_map(first).filter(|t| inside(*t)).count() as f64
+        c.sessions.iter().filter_map(first).filter(|t| inside(*t)).count() as f64 * each
     });
     let tokens_per_s = tokens / span_s;
     (tokens_per_s > 0.0).then(|| Capacity {

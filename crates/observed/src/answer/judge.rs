@@ -268,7 +268,9 @@ fn found(facts: &Facts<'_>) -> Decided {
     let still = timeline
         .mean(end, |bin| bin.waiting.or(bin.outstanding))
         .is_none_or(|n| n >= facts.rule.waiting);
-    if let Some(waits) = facts.client.and_then(|c| c.waits).filter(|w| w.share >= 0.5) {
+    if let Some(waits) =
+        facts.client.and_then(|c| c.waits).filter(|w| w.share >= facts.rule.waiting_share)
+    {
         let (cause, why) = if waits.behind_cold {
             let tokens = waits.cold_tokens;
             (

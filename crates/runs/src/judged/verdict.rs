@@ -244,7 +244,7 @@ fn combine(
 }
 
 fn first(problems: &[Problem]) -> String {
-    let more = problems.len().saturating_sub(1);
+    let more = Problem::count(problems.iter().skip(1));
     let first = problems.first().map_or("cannot be read".into(), ToString::to_string);
     if more == 0 { first } else { format!("{first} (and {more} more problems)") }
 }

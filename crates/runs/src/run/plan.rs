@@ -40,9 +40,7 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
     let mut plan: Vec<PlannedSession> = Vec::with_capacity(table.len());
     let mut seen = Registry::new(table.len());
     for row in 0..table.len() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let word = table.text("kind").get(row);
         let Some(kind) = Kind::from_word(word) else {
             problems.push(unknown_kind(table, row, word));
