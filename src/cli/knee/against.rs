@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::directory::{LoadOptions, find_runs_by, load_by};
 use crate::knee::{ClosedMeasures, Levels, in_order};
-use crate::run::Run;
+use crate::run::{Run, Source};
 use crate::setup::protocol::WarmUp;
 use crate::setup::{Arm, ArmSpec, Cell, Configs, Protocol, Speed, Trace, Workload};
 use crate::sim::directory::{Label, to_run};
@@ -204,6 +204,9 @@ fn one(dir: &Path, configs: &Configs) -> anyhow::Result<Run> {
 /// A run with what was measured on it.
 fn asked(run: &Run, workload: &Workload, protocol: &Protocol) -> anyhow::Result<Asked> {
     let shown = run.dir.display();
+    if run.meta.source == Source::Simulator {
+        bail!("{shown} is simulated; expected a run of an engine");
+    }
     let population = run.meta.population.and_then(|n| u32::try_from(n).ok());
     let arm = match (run.meta.arm, population) {
         (Arm::Closed, Some(population)) => ArmSpec::Closed { population },
