@@ -51,7 +51,7 @@ pub struct AgainstArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     orders: u64,
     /// Over which time it is measured, s [default: the window of the cell's protocol]
-    #[arg(long, value_name = "FROM,TO", value_delimiter = ',', num_args = 2)]
+    #[arg(long, value_name = "FROM,TO", value_delimiter = ',')]
     measured: Vec<f64>,
 }
 
