@@ -20,9 +20,9 @@ use crate::setup::protocol::WarmUp;
 use crate::setup::{Cell as Engine, Configs, Workload};
 use crate::sim::SimError;
 use crate::sim::options::HostTier;
-use crate::table::{Cell, Table};
 use crate::table::answers::Fact;
 use crate::table::answers::knee::{self as answer, Knee, Predicted};
+use crate::table::{Cell, Table};
 use against::AgainstArgs;
 use which::EngineArgs;
 
@@ -140,9 +140,7 @@ fn shown(
         Format::Table => {
             let text: Vec<String> = tables
                 .iter()
-                .map(|table| {
-                    format!("{}\n{}", table.title, output::grid_of(table, print.width()))
-                })
+                .map(|table| format!("{}\n{}", table.title, output::grid_of(table, print.width())))
                 .collect();
             output::show(&text.join("\n"))?;
         }
@@ -158,7 +156,11 @@ fn shown(
 
 impl Args {
     /// The sessions that were asked for, else the cell's own.
-    fn workload(&self, configs: &Configs, cell: &Engine) -> anyhow::Result<(Workload, Vec<String>)> {
+    fn workload(
+        &self,
+        configs: &Configs,
+        cell: &Engine,
+    ) -> anyhow::Result<(Workload, Vec<String>)> {
         let known = configs.workloads.contains_key(&cell.workload)
             || configs.session_workloads.contains_key(&cell.workload);
         let own = known.then(|| self.sessions.or_named(&cell.workload));

@@ -44,14 +44,16 @@ impl Alike {
     /// So many of them that no lane waits for one.
     fn write(&self, folder: &Path) -> PathBuf {
         let mut text =
-            "session,turn,t_s,prompt_tokens,output_tokens,reusable_tokens,think_s,api_s\n".to_owned();
+            "session,turn,t_s,prompt_tokens,output_tokens,reusable_tokens,think_s,api_s\n"
+                .to_owned();
         for session in 0..400 {
             for k in 1..=self.turns {
                 let prompt = self.first_prompt_tokens + self.new_tokens * (k - 1);
                 let reusable = if k == 1 { 0 } else { prompt - self.new_tokens };
                 let think_s = if k == 1 { 0.0 } else { self.think_s };
                 let output = self.output_tokens;
-                writeln!(text, "s{session},{k},{k},{prompt},{output},{reusable},{think_s},1").unwrap();
+                writeln!(text, "s{session},{k},{k},{prompt},{output},{reusable},{think_s},1")
+                    .unwrap();
             }
         }
         let path = folder.join("alike.csv");
@@ -97,8 +99,7 @@ fn row(report: &Report, sessions: &Path) -> String {
         let value = &facts.iter().find(|fact| fact["quantity"] == name).unwrap()["value"];
         value.as_u64().map_or("none".to_owned(), |n| n.to_string())
     };
-    let ours: Vec<(u32, &str)> =
-        report.rungs.keys().map(|n| (*n, state(&at_rungs, *n))).collect();
+    let ours: Vec<(u32, &str)> = report.rungs.keys().map(|n| (*n, state(&at_rungs, *n))).collect();
     let agrees = ours.iter().all(|(n, ours)| match report.rungs[n].as_str() {
         "fallen" => *ours != "good",
         theirs => theirs == *ours,

@@ -87,7 +87,10 @@ impl AgainstArgs {
         engine: &Chosen,
         workload: &Workload,
     ) -> anyhow::Result<Table> {
-        ensure!((0.0..1.0).contains(&self.speed_spread), "--speed-spread: expected a share below 1");
+        ensure!(
+            (0.0..1.0).contains(&self.speed_spread),
+            "--speed-spread: expected a share below 1"
+        );
         ensure!(self.ramp >= 0.0 && self.ramp.is_finite(), "--ramp: expected seconds, 0 or more");
         let protocol = self.protocol(&engine.protocol)?;
         let asked = match &self.order_of {
@@ -116,7 +119,8 @@ impl AgainstArgs {
         let mut simulated = simulated.into_iter();
         let mut rows = Vec::new();
         for Asked { arm, measured, .. } in &asked {
-            let mut next = |n: usize| simulated.by_ref().take(n).collect::<anyhow::Result<Vec<_>>>();
+            let mut next =
+                |n: usize| simulated.by_ref().take(n).collect::<anyhow::Result<Vec<_>>>();
             rows.push(Beside {
                 arm: arm.arm(),
                 population: arm.population().unwrap_or_default(),
@@ -146,8 +150,8 @@ impl AgainstArgs {
     /// The run as it was played, at other speeds, in other orders.
     fn draws(&self) -> Vec<Draw> {
         let at = |i: u32| 2.0 * f64::from(i) / f64::from(self.speeds.max(2) - 1) - 1.0;
-        let speeds = (0..self.speeds)
-            .map(|i| Draw { seed: None, speed: 1.0 + self.speed_spread * at(i) });
+        let speeds =
+            (0..self.speeds).map(|i| Draw { seed: None, speed: 1.0 + self.speed_spread * at(i) });
         let orders = (1..=self.orders).map(|seed| Draw { seed: Some(seed), speed: 1.0 });
         std::iter::once(Draw { seed: None, speed: 1.0 }).chain(speeds).chain(orders).collect()
     }

@@ -64,9 +64,14 @@ pub fn beside(runs: &[Beside], levels: Levels, all_miss_tokens_per_s: Option<f64
     }
     rows.extend(brackets(runs, levels));
     let columns: &[Col<Row>] = &[
-        Heading("arm", "", "closed, or e0a: with the cache off").new(|of| Cell::text(of.arm.word())),
-        Heading("population", "sessions", "Sessions of the closed population; empty: over all of them")
-            .new(|of| of.population.map_or(Cell::Empty, |n| Cell::Count(n.into()))),
+        Heading("arm", "", "closed, or e0a: with the cache off")
+            .new(|of| Cell::text(of.arm.word())),
+        Heading(
+            "population",
+            "sessions",
+            "Sessions of the closed population; empty: over all of them",
+        )
+        .new(|of| of.population.map_or(Cell::Empty, |n| Cell::Count(n.into()))),
         Heading("quantity", "", "What the value is of").new(|of| Cell::text(of.quantity)),
         Heading("measured", "", "The engine's value").new(|of| of.measured.clone()),
         Heading("predicted", "", "The simulator's, in the engine's order of sessions")
