@@ -11,16 +11,17 @@ use crate::sessions::{Inputs, load};
 use crate::setup::{Configs, RecordedFile};
 
 /// Where sessions come from.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct SessionsArgs {
-    /// Recorded sessions: a file that trapcheck sessions reads
+    /// Recorded sessions: a file that trapcheck sessions reads; with --workload, where the
+    /// workload's own file lies
     #[arg(long, value_name = "FILE")]
     sessions: Option<PathBuf>,
     /// No gap between an answer and the next turn is longer, s [default: the workload's, or 60]
     #[arg(long, value_name = "SECONDS")]
     gap_limit: Option<f64>,
     /// A workload of the configuration
-    #[arg(long, value_name = "NAME", conflicts_with = "sessions")]
+    #[arg(long, value_name = "NAME")]
     workload: Option<String>,
 }
 
@@ -28,6 +29,22 @@ impl SessionsArgs {
     /// A workload of the configuration.
     pub fn named(name: &str, gap_limit_s: Option<f64>) -> Self {
         Self { sessions: None, gap_limit: gap_limit_s, workload: Some(name.into()) }
+    }
+
+    /// The same, read from this file.
+    #[must_use]
+    pub fn in_file(self, sessions: Option<PathBuf>) -> Self {
+        Self { sessions, ..self }
+    }
+
+    /// The same, of a workload where none was asked for.
+    #[must_use]
+    pub fn or_named(&self, name: &str) -> Self {
+        let workload = match (&self.sessions, &self.workload) {
+            (Some(_), None) => None,
+            (_, asked) => Some(asked.clone().unwrap_or_else(|| name.into())),
+        };
+        Self { workload, ..self.clone() }
     }
 
     /// The workload that was asked for; `None` where none was. Recorded sessions with a turn that
@@ -38,24 +55,28 @@ impl SessionsArgs {
     /// that there is not.
     pub fn chosen(&self, configs: &Configs, pool_tokens: u64) -> anyhow::Result<Option<Chosen>> {
         check_limit(self.gap_limit)?;
-        if let Some(path) = &self.sessions {
+        if let (Some(path), None) = (&self.sessions, &self.workload) {
             let gap_limit_s = self.gap_limit.unwrap_or(GAP_LIMIT_S);
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sessions");
             let stem = stem.split('.').next().unwrap_or(stem);
             let sessions = load(path, Inputs::Whole)?.sessions;
-            let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
+            let rules = Rules::as_recorded(gap_limit_s, pool_tokens);
             return Ok(Some(played(&path.display().to_string(), stem, &sessions, rules)?));
         }
         let Some(name) = &self.workload else { return Ok(None) };
         Ok(Some(match named(configs, name, self.gap_limit, pool_tokens)? {
-            Named::Chosen(chosen) => chosen,
             Named::Recorded(file) => self.recorded(file, pool_tokens)?,
+            Named::Chosen(_) if self.sessions.is_some() => {
+                bail!("--sessions: the workload {name} is of no file; give one of the two")
+            }
+            Named::Chosen(chosen) => chosen,
         }))
     }
 
     fn recorded(&self, file: &RecordedFile, pool_tokens: u64) -> anyhow::Result<Chosen> {
+        let path = self.sessions.as_ref().unwrap_or(&file.path);
         let loaded =
-            load(&file.path, Inputs::Whole).with_context(|| format!("workload {}", file.name))?;
+            load(path, Inputs::Whole).with_context(|| format!("workload {}", file.name))?;
         if let Some(read) = loaded.files.iter().find(|read| read.source.sha256 != file.sha256) {
             bail!(
                 "workload {}: {} has the SHA-256 {}, and the workload is of {}: other sessions are \
@@ -67,7 +88,11 @@ impl SessionsArgs {
             );
         }
         let gap_limit_s = self.gap_limit.unwrap_or(file.gap_limit_s);
-        let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
+        let rules = Rules {
+            at_most: file.at_most,
+            scale: file.scale,
+            ..Rules::as_recorded(gap_limit_s, pool_tokens)
+        };
         Ok(played(&format!("workload {}", file.name), &file.name, &loaded.sessions, rules)?)
     }
 }

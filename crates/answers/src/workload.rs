@@ -85,7 +85,7 @@ fn drawn(
 ) -> Result<Chosen, Refused> {
     let sessions: Vec<Session> = (0..DRAWN).map(|i| tables.session(0, i)).collect();
     let gap_limit_s = gap_limit_s.or(tables.gap_limit_s).unwrap_or(GAP_LIMIT_S);
-    let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
+    let rules = Rules::as_recorded(gap_limit_s, pool_tokens);
     let mut chosen = played(&format!("workload {}", tables.name), &tables.name, &sessions, rules)?;
     chosen
         .notes
@@ -107,10 +107,11 @@ pub fn played(
     let played = play(sessions, rules);
     if played.traces.is_empty() {
         return Err(Refused(format!(
-            "{from}: none of its {} sessions can be played: {} are subagents or branches, {} have a \
-             turn larger than the pool of {} tokens",
+            "{from}: none of its {} sessions can be played: {} are subagents or branches, {} are \
+             longer than it allows, {} have a turn larger than the pool of {} tokens",
             sessions.len(),
             played.beside,
+            played.beyond,
             played.too_large,
             rules.most_tokens
         )));
@@ -123,12 +124,13 @@ pub fn played(
 }
 
 fn notes(played: &Played, sessions: usize, rules: Rules) -> Vec<String> {
-    let Rules { gap_limit_s, most_tokens } = rules;
+    let Rules { gap_limit_s, most_tokens, .. } = rules;
     let counted = [
         (
             played.too_large,
             format!("sessions left out: a turn larger than the pool of {most_tokens} tokens"),
         ),
+        (played.beyond, "sessions left out: longer than the workload allows".to_owned()),
         (played.beside, "subagents and branches left out".to_owned()),
         (played.gaps_limited, format!("gaps longer than {gap_limit_s} s cut to it")),
         (played.gaps_unknown, "gaps not recorded, set to the median of those that are".to_owned()),

@@ -173,16 +173,9 @@ impl Configs {
                 let known = known.into_iter().map(String::as_str);
                 ConfigError::new(&path, unknown(what, value, &format!("{what}s/"), known))
             };
-            if self.session_workloads.contains_key(&cell.workload) {
-                let message = format!(
-                    "workload: {} consists of sessions, and a cell's turns follow a law; name one \
-                     that has one, and ask with --workload {}",
-                    cell.workload, cell.workload
-                );
-                return Err(ConfigError::new(&path, message));
-            }
-            if !self.workloads.contains_key(&cell.workload) {
-                return Err(missing("workload", &cell.workload, self.workloads.keys().collect()));
+            let known = self.workloads.keys().chain(self.session_workloads.keys());
+            if !known.clone().any(|name| *name == cell.workload) {
+                return Err(missing("workload", &cell.workload, known.collect()));
             }
             if !self.protocols.contains_key(&cell.protocol) {
                 return Err(missing("protocol", &cell.protocol, self.protocols.keys().collect()));

@@ -20,6 +20,7 @@ struct Sketch {
     /// Ticks of 0.1 ms after the arrival before it.
     after: u32,
     turns: Vec<TurnSketch>,
+    recorded: Option<Box<str>>,
     ends: Ends,
 }
 
@@ -170,6 +171,7 @@ fn add_session(run: &mut Run, sketch: &Sketch, arrival: u32) {
         t_arrival_s: Some(seconds(arrival)),
         turns: planned,
         tool_s: tools.iter().map(|turn| seconds(turn.tool)).collect(),
+        recorded: sketch.recorded.clone(),
     });
 }
 

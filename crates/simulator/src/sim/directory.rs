@@ -192,6 +192,7 @@ pub fn planned(session: &DrawnSession) -> PlannedSession {
         t_arrival_s: session.t_arrival_s,
         turns: session.turns().into(),
         tool_s: session.tool_s.clone(),
+        recorded: session.trace.as_ref().map(|trace| trace.id.as_str().into()),
     }
 }
 
