@@ -155,9 +155,7 @@ impl About {
     pub fn theory(&self) -> anyhow::Result<Option<Theory>> {
         let Some(name) = &self.cell else { return Ok(None) };
         let configs = project::configs(&self.configs)?;
-        let known = configs.cells.keys().map(String::as_str);
-        let (cell, workload, _) =
-            configs.of_cell(name).with_context(|| unknown("cell", name, "configs/cells", known))?;
+        let (cell, workload, _) = configs.cell(name).map_err(anyhow::Error::msg)?;
         Ok(Some(Theory::of(cell, workload).with_context(|| format!("cell {name}"))?))
     }
 

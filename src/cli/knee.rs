@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use rayon::prelude::*;
+use trapcheck_sessions::workload::Playable;
 
 use super::model::plot::Plot;
 use super::output::{self, Format, Print};
@@ -91,14 +92,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.check()?;
     let configs = project::configs(&args.engine.configs)?;
     let engine = args.engine.engine(&configs)?;
-    let chosen = args.sessions.chosen(&configs, engine.cell.pool_tokens)?;
-    let (workload, notes) = match chosen {
-        Some(chosen) => (chosen.workload, chosen.notes),
-        None => match configs.workloads.get(&engine.cell.workload) {
-            Some(workload) => (workload.clone(), Vec::new()),
-            None => bail!("give the sessions: --sessions FILE or --workload NAME"),
-        },
-    };
+    let Playable { workload, notes } = args.sessions.chosen_or_own(&configs, &engine.cell)?;
     notes.iter().for_each(|note| eprintln!("{note}"));
     let question = Question {
         cell: &engine.cell,

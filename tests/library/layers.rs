@@ -38,6 +38,7 @@ const ORDER: [(&str, &[&str]); 10] = [
             "sample",
             "description",
             "empirical",
+            "workload",
         ],
     ),
     ("crates/runs", &["run", "measure", "rule", "configs", "law"]),
@@ -71,9 +72,9 @@ const ORDER: [(&str, &[&str]); 10] = [
         &[
             "reading",
             "files",
-            "configs",
             "directory",
             "sessions",
+            "configs",
             "campaign",
             "fidelity",
             "rendering",

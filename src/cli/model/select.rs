@@ -38,7 +38,7 @@ pub struct Which {
     #[arg(long, value_name = "NAME", conflicts_with_all = WORKLOAD_FLAGS)]
     workload: Option<String>,
     /// With a workload of sessions: no gap between an answer and the next turn is longer, s
-    #[arg(long, value_name = "SECONDS", requires = "workload")]
+    #[arg(long, value_name = "SECONDS")]
     gap_limit: Option<f64>,
     /// Folder of cells and workloads
     #[arg(long, value_name = "DIR", default_value = "configs")]
@@ -219,7 +219,11 @@ impl Which {
 
     /// The workload asked for by name, if one was.
     fn asked_for(&self, pool_tokens: u64) -> anyhow::Result<Option<Workload>> {
-        let Some(name) = &self.workload else { return Ok(None) };
+        self.workload.as_ref().map_or(Ok(None), |name| self.asked(name, pool_tokens))
+    }
+
+    /// A workload by its name; what is to be said of its sessions is said.
+    fn asked(&self, name: &str, pool_tokens: u64) -> anyhow::Result<Option<Workload>> {
         let configs = project::configs(&self.configs)?;
         let asked = SessionsArgs::named(name, self.gap_limit).chosen(&configs, pool_tokens)?;
         Ok(asked.map(|chosen| {
@@ -235,13 +239,17 @@ impl Which {
             .cells
             .get(name)
             .with_context(|| unknown("cell", name, "configs/cells", known))?;
-        let workload = configs.workloads.get(&cell.workload);
-        let workload = workload.with_context(|| format!("no workload {}", cell.workload))?;
+        // Sessions depend on the pool, which a flag may change.
+        let workload = match configs.session_workloads.get(&cell.workload) {
+            _ if self.workload.is_some() => None,
+            Some(_) => self.asked(&cell.workload, self.pool.unwrap_or(cell.pool_tokens))?,
+            None => configs.workloads.get(&cell.workload).cloned(),
+        };
         let (paired, from_empty_s) = configs
             .protocols
             .get(&cell.protocol)
             .map_or((Paired::PAPER, FROM_EMPTY_S), |p| (p.paired, p.e0b.horizon_s));
-        Ok((cell.clone(), Some(workload.clone()), paired, from_empty_s))
+        Ok((cell.clone(), workload, paired, from_empty_s))
     }
 
     fn cell_by_flags(&self) -> anyhow::Result<Cell> {
@@ -342,6 +350,16 @@ impl Which {
     }
 
     fn change_workload(&self, workload: &mut Workload) -> anyhow::Result<()> {
+        if workload.recorded.is_some() {
+            let changes = [self.first_prompt, self.tool_output, self.decoded].iter().any(Option::is_some)
+                || [self.mean_turns, self.tool_mean_s, self.tool_delay_s].iter().any(Option::is_some)
+                || self.max_turns.is_some();
+            if changes {
+                bail!("flags of a workload change a law; {} consists of sessions", workload.name);
+            }
+        } else if self.gap_limit.is_some() {
+            bail!("--gap-limit is of sessions; the gaps of {} follow a law", workload.name);
+        }
         if let Some(tokens) = self.first_prompt {
             workload.first_prompt_tokens = tokens;
         }

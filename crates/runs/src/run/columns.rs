@@ -48,6 +48,8 @@ pub enum Presence {
     /// An engine or client may not report it: the whole column may be lacking,
     /// which is noted.
     MayLack,
+    /// Only some runs have such a thing: that the column lacks says nothing.
+    OfSome,
 }
 
 /// One column of a schema.

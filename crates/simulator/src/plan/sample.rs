@@ -48,6 +48,28 @@ impl<'a> SessionLaw<'a> {
         DrawnSession { kind, session, t_arrival_s, tool_s, trace: None }
     }
 
+    /// As [`super::Plan::most_played`]. Beside those that have ended there is one under way per
+    /// lane, and at most one that is passed over per lane, as another play of it is under way.
+    pub(super) fn most_played(&self, lanes: u32, horizon_s: f64) -> Option<u32> {
+        let gaps_s = |trace: &Arc<Trace>| trace.turns.iter().map(|turn| turn.gap_s).sum::<f64>();
+        let gaps_s: Vec<f64> = self.order.iter().map(gaps_s).collect();
+        let all_s: f64 = gaps_s.iter().sum();
+        if all_s <= 0.0 {
+            return None;
+        }
+        let available_s = f64::from(lanes) * horizon_s.max(0.0);
+        let rounds = libm::floor(available_s / all_s);
+        let mut left_s = available_s - rounds * all_s;
+        let last = gaps_s.iter().take_while(|gap_s| {
+            left_s -= **gap_s;
+            left_s > 0.0
+        });
+        let ended = rounds * gaps_s.len() as f64 + last.count() as f64 + 1.0;
+        // Ended sessions need not be the first of the order: those passed over come later.
+        let begun = ended + 3.0 * f64::from(lanes);
+        (begun < f64::from(u32::MAX)).then_some(begun as u32)
+    }
+
     /// Refuses so many sessions that their turns are more than a plan holds.
     pub(super) fn check_turns_of(&self, sessions: f64) -> Result<(), PlanError> {
         let turns = sessions * self.survival.iter().sum::<f64>();

@@ -71,7 +71,7 @@ impl Mapping<'_> {
         let (mut places, mut lacking) = (Vec::new(), Vec::new());
         for field in schema {
             let place = self.place(file, names, field, &mut problems);
-            if matches!(place, Place::Lacking) {
+            if matches!(place, Place::Lacking) && field.presence == Presence::MayLack {
                 lacking.push(field.name);
             }
             places.push(place);
@@ -99,7 +99,7 @@ impl Mapping<'_> {
                 (Some(_), Some(_)) => {
                     problems.push(Problem::at(file, 1, &label, "this column is there twice"));
                 }
-                (None, _) if field.presence == Presence::MayLack => {}
+                (None, _) if matches!(field.presence, Presence::MayLack | Presence::OfSome) => {}
                 (None, _) => problems.push(missing(file, &label, names)),
             }
         }
