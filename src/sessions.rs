@@ -115,11 +115,11 @@ pub fn load_all(paths: &[PathBuf], inputs: Inputs) -> Result<Loaded, Fault> {
 pub fn recorded(workload: &RecordedFile) -> Result<Vec<Session>, String> {
     let failed = |why: String| {
         let from = workload.sources.get("path");
-        let from = from.map_or_else(String::new, |from| format!(" (its source: {from})"));
+        let from = from.map_or_else(String::new, |from| format!("; they are from {from}"));
         format!(
-            "workload {}: {why}; expected the recorded sessions with the SHA-256 {}{from}; a \
-             workload of kind empirical, such as agent-sessions, needs no file",
-            workload.name, workload.sha256
+            "workload {}: {why}{from}; a workload of kind empirical, such as agent-sessions, needs \
+             no file",
+            workload.name
         )
     };
     let loaded = load(&workload.path, Inputs::Whole).map_err(|fault| failed(fault.to_string()))?;
@@ -127,7 +127,11 @@ pub fn recorded(workload: &RecordedFile) -> Result<Vec<Session>, String> {
         None => Ok(loaded.sessions),
         Some(read) => {
             let (path, sha256) = (read.source.path.display(), &read.source.sha256);
-            Err(failed(format!("{path} has the SHA-256 {sha256}")))
+            Err(failed(format!(
+                "{path} has the SHA-256 {sha256}, and the workload is of {}: other sessions are \
+                 another workload",
+                workload.sha256
+            )))
         }
     }
 }

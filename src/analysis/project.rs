@@ -229,9 +229,9 @@ impl Project {
         let file = |kind: &str, name: &str| dir.join(kind).join(format!("{name}.yaml"));
         let mut paths: Vec<PathBuf> = Vec::new();
         for run in &scoring.runs {
-            if let Some((cell, workload, protocol)) = self.configs.of_cell(&run.meta.cell) {
+            if let Some((cell, _, protocol)) = self.configs.of_cell(&run.meta.cell) {
                 paths.push(file("cells", &cell.name));
-                paths.push(file("workloads", &workload.name));
+                paths.push(file("workloads", &cell.workload));
                 paths.push(file("protocols", &protocol.name));
             }
         }

@@ -21,6 +21,7 @@ use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, 
 use crate::table::fixed;
 
 use super::output;
+use super::workload::SessionsArgs;
 
 /// Fit the cost of an all-miss turn from cache-off runs and write the cell's file
 ///
@@ -96,10 +97,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = PlainName::new(&meta.cell)
         .with_context(|| format!("{}: cell", runs[0].dir.join("meta.json").display()))?;
     let old = configs.cells.get(name.as_str());
-    let (workload, protocol) = names(args, &configs, old)?;
+    let (called, workload, protocol) = names(args, &configs, old, meta.pool_tokens)?;
+    let workload = &workload;
     let all: Vec<&Run> = runs.iter().collect();
     let fitted = fit(&all, protocol)?;
-    let mut cell = cell(args, old, &runs, workload, protocol, &fitted);
+    let mut cell = cell(args, old, &runs, (&called, workload), protocol, &fitted);
     let iterations = match &args.iterations {
         Some(file) => {
             let logged = log::fit(file, &cell)?;
@@ -150,12 +152,14 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Vec<Run>> {
     found.runs.iter().map(|dir| Ok(load(dir)?)).collect()
 }
 
-/// The workload and protocol: the cell's own, or as asked for.
+/// The workload, with its name in the configuration, and the protocol: the cell's own, or as
+/// asked for. Sessions are those that the runs' pool holds.
 fn names<'a>(
     args: &Args,
     configs: &'a Configs,
     old: Option<&Cell>,
-) -> anyhow::Result<(&'a Workload, &'a Protocol)> {
+    pool_tokens: u64,
+) -> anyhow::Result<(String, Workload, &'a Protocol)> {
     let pick = |flag: &str, asked: &Option<String>, own: Option<&String>| {
         asked.as_ref().or(own).cloned().with_context(|| {
             format!("this cell has no file yet: say which {flag} it uses with --{flag} NAME")
@@ -163,11 +167,12 @@ fn names<'a>(
     };
     let workload = pick("workload", &args.workload, old.map(|c| &c.workload))?;
     let protocol = pick("protocol", &args.protocol, old.map(|c| &c.protocol))?;
+    let playable = SessionsArgs::named(&workload, None).chosen(configs, pool_tokens)?;
+    let playable = playable.context("a named workload is there")?;
+    playable.notes.iter().for_each(|note| eprintln!("{note}"));
     Ok((
-        configs.workloads.get(&workload).with_context(|| {
-            let known = configs.workloads.keys().map(String::as_str);
-            unknown("workload", &workload, "configs/workloads", known)
-        })?,
+        workload,
+        playable.workload,
         configs.protocols.get(&protocol).with_context(|| {
             let known = configs.protocols.keys().map(String::as_str);
             unknown("protocol", &protocol, "configs/protocols", known)
@@ -179,7 +184,7 @@ fn cell(
     args: &Args,
     old: Option<&Cell>,
     runs: &[Run],
-    workload: &Workload,
+    (called, workload): (&str, &Workload),
     protocol: &Protocol,
     fitted: &TurnCostFit,
 ) -> Cell {
@@ -201,7 +206,7 @@ fn cell(
     };
     Cell {
         name: meta.cell.clone(),
-        workload: workload.name.clone(),
+        workload: called.into(),
         protocol: protocol.name.clone(),
         engine: Engine { name: meta.engine.name.clone(), version: meta.engine.version.clone() },
         model: meta.model.clone().unwrap_or_else(|| "unknown".into()),

@@ -102,9 +102,16 @@ impl RunStatistics {
         configs: &Configs,
         also: Option<&RegistrationFile>,
     ) -> Result<Self, Unreadable> {
-        let Some((cell, workload, protocol)) = configs.of_cell(&run.meta.cell) else {
+        let Some((cell, protocol)) = configs.cell_and_protocol(&run.meta.cell) else {
             return Err(no_cell(run, configs));
         };
+        // What is asked of the workload is unknown where its recorded sessions are not to be had.
+        let workload = configs.cell(&run.meta.cell).map(|(_, workload, _)| workload);
+        let mut notes = run.notes.clone();
+        if let Err(why) = &workload {
+            notes.push(Problem::new(&metadata_of(&run.dir, &configs.layouts), why.as_str()).as_note());
+        }
+        let workload = workload.ok();
         let measures = measure(&run, protocol);
         let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
@@ -132,7 +139,7 @@ impl RunStatistics {
                 protocol.paired.burst.start_s,
             ),
             // The last decoded token is not in the cache when its turn ends.
-            reuse: reuse(&run, workload.tool_output_tokens + 1),
+            reuse: workload.and_then(|workload| reuse(&run, workload.tool_output_tokens + 1)),
             degraded: (run.meta.arm == Arm::Closed).then(|| degraded(&run, protocol)).flatten(),
             cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
             from_empty: (run.meta.arm == Arm::E0b).then(|| {
@@ -143,10 +150,11 @@ impl RunStatistics {
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
-            own_speed: rated.and_then(|w| own_speed(&run, w.span, cell, workload)),
+            own_speed: rated.and_then(|w| own_speed(&run, w.span, cell, workload?)),
             plan: plan_identity(&run),
             burst_start_s: protocol.paired.burst.start_s,
-            burst_work_over_nominal: burst_work_over_nominal(&run.plan, workload),
+            burst_work_over_nominal: workload
+                .and_then(|workload| burst_work_over_nominal(&run.plan, workload)),
             planned: match run.meta.source {
                 Source::Engine => run.plan,
                 Source::Simulator => Vec::new(),
@@ -154,7 +162,7 @@ impl RunStatistics {
             dir: run.dir,
             meta: run.meta,
             sources: run.sources,
-            notes: run.notes,
+            notes,
             measures,
             treatment,
             for_tests,

@@ -34,6 +34,17 @@ pub fn draw<'a>(
     asked: &Asked<'_>,
     configs: &Configs,
 ) -> (Figure, Vec<&'a ScoredRun>) {
+    let (input, used) = check(runs, spec, asked, configs);
+    (theorem(&input), used)
+}
+
+/// What [`draw`] draws.
+pub fn check<'a>(
+    runs: &'a [ScoredRun],
+    spec: &FigureSpec,
+    asked: &Asked<'_>,
+    configs: &Configs,
+) -> (TheoremCheck, Vec<&'a ScoredRun>) {
     let mut missing = Vec::new();
     let curves = asked
         .cells
@@ -64,7 +75,7 @@ pub fn draw<'a>(
         missing,
         note: format!("Loads and ratios by {}.", asked.calibration.words()),
     };
-    (theorem(&input), stuck.into_iter().map(|(_, run)| run).collect())
+    (input, stuck.into_iter().map(|(_, run)| run).collect())
 }
 
 /// How a stuck run began; none for one whose arrivals or admission were changed in the trap.
