@@ -109,7 +109,9 @@ impl RunStatistics {
         let workload = configs.cell(&run.meta.cell).map(|(_, workload, _)| workload);
         let mut notes = run.notes.clone();
         if let Err(why) = &workload {
-            notes.push(Problem::new(&metadata_of(&run.dir, &configs.layouts), why.as_str()).as_note());
+            notes.push(
+                Problem::new(&metadata_of(&run.dir, &configs.layouts), why.as_str()).as_note(),
+            );
         }
         let workload = workload.ok();
         let measures = measure(&run, protocol);

@@ -135,7 +135,10 @@ fn every_arm_plans_and_simulates_recorded_sessions_and_the_runs_load() {
         assert_eq!(written, plan, "{arm:?}");
         let config = fs::read_to_string(lab.at(&out).join("config.yaml")).unwrap();
         assert!(config.contains("name: agents, gaps up to 10 s\n"), "{config}");
-        assert!(config.contains("  sessions: 293\n") && config.contains("hits: prefix\n"), "{config}");
+        assert!(
+            config.contains("  sessions: 293\n") && config.contains("hits: prefix\n"),
+            "{config}"
+        );
         let turns = fs::read_to_string(lab.at(&out).join("turns.csv")).unwrap();
         assert!(turns.lines().count() > 200, "{arm:?}");
     }
@@ -158,7 +161,10 @@ fn a_campaign_a_knee_and_a_model_take_the_sessions_of_their_cell() {
     let lab = Lab::new();
     let campaign = ["campaign", "configs/campaigns/agents.yaml", "--out", "runs"];
     let (_, notes) = lab.good(&campaign);
-    assert!(notes.contains("4 runs made") && notes.contains("agents: 293 of 300 sessions"), "{notes}");
+    assert!(
+        notes.contains("4 runs made") && notes.contains("agents: 293 of 300 sessions"),
+        "{notes}"
+    );
     let (_, notes) = lab.good(&campaign);
     assert!(notes.contains("0 runs made, 4 were there"), "{notes}");
     let knee = ["knee", "--cell", "agents", "--population", "2", "--seeds", "1", "--window", "300"];

@@ -44,7 +44,8 @@ fn sessions(dependent: bool) -> Workload {
 /// Model F of the sessions, with the mean cost of each turn over those that have it.
 fn model(cell: &Cell, workload: &Workload) -> (f64, Trap, f64) {
     let means = SessionMeans::of(workload);
-    let model = ModelF::new(&AllMiss::of(cell, workload).unwrap().costs_s, &means.survival).unwrap();
+    let model =
+        ModelF::new(&AllMiss::of(cell, workload).unwrap().costs_s, &means.survival).unwrap();
     let capacity = model.lambda_miss_per_s();
     let Regime::Trapped(trap) = model.at(RHO * capacity).unwrap() else { panic!("no trap") };
     let served = trap.served_mean(&means.prompt_tokens);
@@ -104,5 +105,8 @@ fn prompts_that_grow_in_every_session_make_no_premium_where_long_sessions_are_ch
     let (factor, predicted, measured) = premium(false);
     assert!(factor > 1.0 && predicted > 0.0 && measured > 0.0, "{factor} {predicted} {measured}");
     let (factor, predicted, measured) = premium(true);
-    assert!(factor < 0.8 && predicted < -0.15 && measured < -0.15, "{factor} {predicted} {measured}");
+    assert!(
+        factor < 0.8 && predicted < -0.15 && measured < -0.15,
+        "{factor} {predicted} {measured}"
+    );
 }

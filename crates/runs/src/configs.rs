@@ -81,7 +81,8 @@ impl SessionWorkload {
             Self::Empirical(tables) => drawn(tables, gap_limit_s, pool_tokens),
             Self::Recorded(file) => {
                 let from = format!("workload {}", file.name);
-                let read = read.ok_or_else(|| format!("{from}: recorded sessions are not read here"))?;
+                let read =
+                    read.ok_or_else(|| format!("{from}: recorded sessions are not read here"))?;
                 let gap_limit_s = gap_limit_s.unwrap_or(file.gap_limit_s);
                 let rules = Rules {
                     at_most: file.at_most,
@@ -168,13 +169,15 @@ impl Configs {
         let cell = cell.ok_or_else(|| none("cell", name, self.cells.keys().collect()))?;
         let workload = match self.played(cell) {
             Some(played) => &played.as_ref().map_err(Clone::clone)?.workload,
-            None => self.workloads.get(&cell.workload).ok_or_else(|| {
-                none("workload", &cell.workload, self.workloads.keys().collect())
-            })?,
+            None => self
+                .workloads
+                .get(&cell.workload)
+                .ok_or_else(|| none("workload", &cell.workload, self.workloads.keys().collect()))?,
         };
-        let protocol = self.protocols.get(&cell.protocol).ok_or_else(|| {
-            none("protocol", &cell.protocol, self.protocols.keys().collect())
-        })?;
+        let protocol = self
+            .protocols
+            .get(&cell.protocol)
+            .ok_or_else(|| none("protocol", &cell.protocol, self.protocols.keys().collect()))?;
         Ok((cell, workload, protocol))
     }
 

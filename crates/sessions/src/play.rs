@@ -31,12 +31,14 @@ impl Rules {
     fn are_beyond(&self, session: &Session) -> bool {
         let AtMost { turns, prompt_tokens } = self.at_most;
         turns.is_some_and(|most| session.turns.len() as u64 > most)
-            || prompt_tokens.is_some_and(|most| session.turns.iter().any(|t| t.prompt_tokens > most))
+            || prompt_tokens
+                .is_some_and(|most| session.turns.iter().any(|t| t.prompt_tokens > most))
     }
 
     /// The most KV that a session needs at once as it is played, tokens.
     fn footprint_tokens(&self, session: &Session) -> u64 {
-        let of = |prompt, output| self.scale.prompt_tokens(prompt) + self.scale.output_tokens(output);
+        let of =
+            |prompt, output| self.scale.prompt_tokens(prompt) + self.scale.output_tokens(output);
         session.turns.iter().map(|t| of(t.prompt_tokens, t.output_tokens)).max().unwrap_or(0)
     }
 }

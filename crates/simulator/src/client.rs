@@ -25,7 +25,7 @@ use crate::plan::Plan;
 use crate::setup::{TraceTurn, Workload};
 pub use error::ClientError;
 use gate::{Gate, GateRule};
-pub pub use message::{Action, Answer, Outcome, Request, Timer};
+pub use message::{Action, Answer, Outcome, Request, Timer};
 use order::{arrival_order, closed_order, recorded_names};
 use records::{ClientRun, GateRecord, SessionRecord, TurnRecord, TurnStatus};
 use session::{Session, State};

@@ -253,13 +253,9 @@ impl Plan {
     }
 
     /// How many recorded sessions a closed run of so many lanes can begin at most: each lasts at
-    /// least as long as its gaps. `None` where sessions follow a law, or where they have no gaps.
-    pub fn most_played(
-        workload: &Workload,
-        seed: u64,
-        lanes: u32,
-        horizon_s: f64,
-    ) -> Option<u32> {
+    /// least as long as its gaps. `None` where sessions follow a law, and where gaps are so short that
+    /// a plan could not hold as many.
+    pub fn most_played(workload: &Workload, seed: u64, lanes: u32, horizon_s: f64) -> Option<u32> {
         SessionLaw::new(workload, seed).most_played(lanes, horizon_s)
     }
 }

@@ -165,7 +165,7 @@ pub fn plan_of(spec: &RunSpec<'_>) -> Result<Plan, SimError> {
     let arrivals = match (arrivals, spec.arm.population()) {
         (Arrivals::Closed { sessions }, Some(lanes)) => {
             let most = Plan::most_played(spec.workload, spec.seed, lanes, schedule.horizon_s);
-            Arrivals::Closed { sessions: most.map_or(sessions, |most| most.min(sessions)) }
+            Arrivals::Closed { sessions: most.unwrap_or(sessions) }
         }
         (arrivals, _) => arrivals,
     };

@@ -351,9 +351,12 @@ impl Which {
 
     fn change_workload(&self, workload: &mut Workload) -> anyhow::Result<()> {
         if workload.recorded.is_some() {
-            let changes = [self.first_prompt, self.tool_output, self.decoded].iter().any(Option::is_some)
-                || [self.mean_turns, self.tool_mean_s, self.tool_delay_s].iter().any(Option::is_some)
-                || self.max_turns.is_some();
+            let changes =
+                [self.first_prompt, self.tool_output, self.decoded].iter().any(Option::is_some)
+                    || [self.mean_turns, self.tool_mean_s, self.tool_delay_s]
+                        .iter()
+                        .any(Option::is_some)
+                    || self.max_turns.is_some();
             if changes {
                 bail!("flags of a workload change a law; {} consists of sessions", workload.name);
             }

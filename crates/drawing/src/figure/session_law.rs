@@ -9,9 +9,7 @@ use super::mark::{Mark, Marker};
 use super::page::{Page, Row};
 use super::panel::Panel;
 use super::population::{Estimate, estimates, population_axis};
-use super::style::{
-    COLUMN_WIDTH_PT, DASHED, DOTTED, INK, MODEL_CELLS, SIMULATOR, SOLID, Stroke,
-};
+use super::style::{COLUMN_WIDTH_PT, DASHED, DOTTED, INK, MODEL_CELLS, SIMULATOR, Stroke};
 use super::theorem::{self, QUANTITIES, Reading, TheoremCheck};
 use super::timeline::lettered;
 use super::{Figure, Origin};
@@ -46,7 +44,7 @@ pub struct Predicted {
 
 const HEIGHT_PT: f64 = 66.0;
 const PANELS: usize = QUANTITIES.len() + 2;
-const PREDICTED: Stroke = Stroke { dash: SOLID, ..MODEL_CELLS };
+const PREDICTED: Stroke = MODEL_CELLS;
 const CROSSING: Stroke = Stroke::new(INK, 0.7, DASHED);
 const ONSET: Stroke = Stroke::new(INK, 0.7, DOTTED);
 
@@ -168,7 +166,8 @@ fn data(input: &SessionLaw) -> Vec<(Origin, Plotted)> {
         };
         let points = check.cells.iter().flat_map(|cell| &cell.points);
         data.extend(points.map(|point| (Origin::model(), at("model_f", point))));
-        let run = |run: &theorem::StuckRun| (run.origin.clone(), at(run.protocol.word(), &run.reading));
+        let run =
+            |run: &theorem::StuckRun| (run.origin.clone(), at(run.protocol.word(), &run.reading));
         data.extend(check.runs.iter().map(run));
     }
     let at = |quantity, series, n, value, standard_error| Plotted {

@@ -126,10 +126,7 @@ pub fn theorem(input: &TheoremCheck) -> Figure {
                       against the load, with model F of each cell and the quasi-static reading."
             .to_owned(),
         legend: legend(input),
-        rows: vec![Row {
-            height_pt: HEIGHT_PT,
-            panels: panels(input, QUANTITIES.len()),
-        }],
+        rows: vec![Row { height_pt: HEIGHT_PT, panels: panels(input, QUANTITIES.len()) }],
         note: Label::plain(&input.note),
         missing: missing(input),
     };

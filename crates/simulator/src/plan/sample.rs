@@ -68,12 +68,16 @@ impl<'a> SessionLaw<'a> {
         });
         let first = rounds * gaps_s.len() as f64 + last.count() as f64 + 1.0;
         let begun = first + f64::from(lanes);
-        (begun < f64::from(u32::MAX)).then_some(begun as u32)
+        (begun * self.mean_turns() <= limits::ROWS as f64).then_some(begun as u32)
+    }
+
+    fn mean_turns(&self) -> f64 {
+        self.survival.iter().sum()
     }
 
     /// Refuses so many sessions that their turns are more than a plan holds.
     pub(super) fn check_turns_of(&self, sessions: f64) -> Result<(), PlanError> {
-        let turns = sessions * self.survival.iter().sum::<f64>();
+        let turns = sessions * self.mean_turns();
         if turns > limits::ROWS as f64 {
             return Err(PlanError::TooMany { sessions, turns });
         }

@@ -169,8 +169,9 @@ fn a_closed_plan_has_all_the_recorded_sessions_that_can_be_begun() {
         let arm = ArmSpec::Closed { population: lanes };
         let run = simulate(&spec(&fast, &workload, &protocol, &arm, 3)).unwrap();
         assert!(run.sessions.len() < run.plan.sessions.len());
-        assert!(run.plan.sessions.len() < Plan::closed_sessions(lanes, 1500.0) as usize);
-        assert!(run.sessions.len() > lanes as usize * 10, "{}", run.sessions.len());
+        // Not many more than are begun, however long the run is.
+        assert!(run.plan.sessions.len() < 2 * run.sessions.len());
+        assert!(run.sessions.len() > lanes as usize * 20, "{}", run.sessions.len());
     }
 }
 
