@@ -82,7 +82,9 @@ impl Project {
     /// # Errors
     /// A configuration or analysis file that cannot be used; two outputs of one name.
     pub fn open(configs: &Path) -> Result<Self, ConfigError> {
-        let configs = crate::configs::load(configs)?;
+        let mut configs = crate::configs::load(configs)?;
+        // What is derived depends on nothing outside the project.
+        configs.read_sessions = None;
         let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()

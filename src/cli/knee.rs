@@ -1,13 +1,13 @@
 //! `trapcheck knee`: how many sessions fit on an engine, and where it falls off.
 
+mod against;
 mod plot;
 mod which;
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use rayon::prelude::*;
-use trapcheck_sessions::workload::Playable;
 
 use super::model::plot::Plot;
 use super::output::{self, Format, Print};
@@ -17,11 +17,13 @@ use crate::digits::fixed;
 use crate::knee::{Found, Levels, Outcome, Question, Rungs, Start};
 use crate::model::Theory;
 use crate::setup::protocol::WarmUp;
+use crate::setup::{Cell as Engine, Configs, Workload};
 use crate::sim::SimError;
 use crate::sim::options::HostTier;
-use crate::table::Cell;
 use crate::table::answers::Fact;
 use crate::table::answers::knee::{self as answer, Knee, Predicted};
+use crate::table::{Cell, Table};
+use against::AgainstArgs;
 use which::EngineArgs;
 
 /// How many sessions fit on an engine, and where it falls off
@@ -40,6 +42,8 @@ use which::EngineArgs;
   trapcheck knee --sessions traces.csv.gz --cell sglang-native --plot knee.svg
   trapcheck knee --cell sglang-300k --workload standard --population 16,24,32,48 --seeds 10
   trapcheck knee --cell sglang-300k --workload standard --host-tokens 600000 --host-load-rate 100000
+  trapcheck knee --cell vllm-cpu-tiny-30k-recorded --workload vllm-cpu-recorded --ramp 2 \\
+      --against results/vllm-cpu-recorded
 
 Exit codes: 0 answered; 2 bad usage or input"
 )]
@@ -48,6 +52,8 @@ pub struct Args {
     sessions: SessionsArgs,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// Populations to simulate; by default they are searched
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     population: Vec<u32>,
@@ -92,8 +98,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.check()?;
     let configs = project::configs(&args.engine.configs)?;
     let engine = args.engine.engine(&configs)?;
-    let Playable { workload, notes } = args.sessions.chosen_or_own(&configs, &engine.cell)?;
+    let (workload, notes) = args.workload(&configs, &engine.cell)?;
     notes.iter().for_each(|note| eprintln!("{note}"));
+    if args.against.is_asked() {
+        let table = args.against.table(args, &configs, &engine, &workload)?;
+        return shown(&args.print, "knee-against", &[table], &notes);
+    }
     let question = Question {
         cell: &engine.cell,
         workload: &workload,
@@ -116,24 +126,51 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.plot.write(|| {
         Ok(plot::figure(&question, &knee, with_host.as_ref(), predicted.map(|p| p.onset)))
     })?;
-    match args.print.format {
+    shown(&args.print, "knee", &tables, &notes)
+}
+
+/// Prints tables; as csv the last of them.
+fn shown(
+    print: &Print,
+    answer: &str,
+    tables: &[Table],
+    notes: &[String],
+) -> anyhow::Result<ExitCode> {
+    match print.format {
         Format::Table => {
-            let text = tables.each_ref().map(|table| {
-                format!("{}\n{}", table.title, output::grid_of(table, args.print.width()))
-            });
+            let text: Vec<String> = tables
+                .iter()
+                .map(|table| format!("{}\n{}", table.title, output::grid_of(table, print.width())))
+                .collect();
             output::show(&text.join("\n"))?;
         }
         Format::Json => {
             let named = tables.iter().map(|table| (table.name.as_str(), table.to_json()));
             let notes = ("notes", serde_json::json!(notes));
-            output::print(&output::json("knee", named.chain([notes]))?)?;
+            output::print(&output::json(answer, named.chain([notes]))?)?;
         }
-        Format::Csv => output::print(&tables[1].to_csv())?,
+        Format::Csv => output::print(&tables.last().context("a table")?.to_csv())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
+    /// The sessions that were asked for, else the cell's own.
+    fn workload(
+        &self,
+        configs: &Configs,
+        cell: &Engine,
+    ) -> anyhow::Result<(Workload, Vec<String>)> {
+        let known = configs.workloads.contains_key(&cell.workload)
+            || configs.session_workloads.contains_key(&cell.workload);
+        let own = known.then(|| self.sessions.or_named(&cell.workload));
+        let asked = own.as_ref().unwrap_or(&self.sessions);
+        match asked.chosen(configs, cell.pool_tokens)? {
+            Some(chosen) => Ok((chosen.workload, chosen.notes)),
+            None => bail!("give the sessions: --sessions FILE or --workload NAME"),
+        }
+    }
+
     fn check(&self) -> anyhow::Result<()> {
         for (name, value) in [("--warm-up", self.warm_up), ("--window", self.window)] {
             if !(value > 0.0 && value.is_finite()) {

@@ -9,7 +9,7 @@ use trapcheck_sessions::workload::{GAP_LIMIT_S, Playable, recorded};
 
 use crate::nearest::unknown;
 use crate::sessions::{Inputs, load};
-use crate::setup::{Cell, Configs, RecordedFile};
+use crate::setup::{Configs, RecordedFile};
 
 /// Where sessions come from.
 #[derive(Debug, Clone, clap::Args)]
@@ -30,6 +30,22 @@ impl SessionsArgs {
     /// A workload of the configuration.
     pub fn named(name: &str, gap_limit_s: Option<f64>) -> Self {
         Self { sessions: None, gap_limit: gap_limit_s, workload: Some(name.into()) }
+    }
+
+    /// The same, read from this file.
+    #[must_use]
+    pub fn in_file(self, sessions: Option<PathBuf>) -> Self {
+        Self { sessions, ..self }
+    }
+
+    /// The same, of a workload where none was asked for.
+    #[must_use]
+    pub fn or_named(&self, name: &str) -> Self {
+        let workload = match (&self.sessions, &self.workload) {
+            (Some(_), None) => None,
+            (_, asked) => Some(asked.clone().unwrap_or_else(|| name.into())),
+        };
+        Self { workload, ..self.clone() }
     }
 
     /// The workload that was asked for; `None` where none was. Recorded sessions with a turn that
@@ -75,23 +91,5 @@ impl SessionsArgs {
         };
         let playable = moved.playable(self.gap_limit, pool_tokens, configs.read_sessions);
         playable.map(Some).map_err(anyhow::Error::msg)
-    }
-
-    /// The workload that was asked for, else the cell's own.
-    ///
-    /// # Errors
-    /// As [`Self::chosen`]; no workload is asked for, and the cell has none.
-    pub fn chosen_or_own(&self, configs: &Configs, cell: &Cell) -> anyhow::Result<Playable> {
-        if let Some(chosen) = self.chosen(configs, cell.pool_tokens)? {
-            return Ok(chosen);
-        }
-        let is_known = configs.workloads.contains_key(&cell.workload)
-            || configs.session_workloads.contains_key(&cell.workload);
-        if !is_known {
-            bail!("give the sessions: --sessions FILE or --workload NAME");
-        }
-        let own = Self { workload: Some(cell.workload.clone()), ..self.clone() };
-        let own = own.chosen(configs, cell.pool_tokens)?;
-        own.context("a named workload is there")
     }
 }

@@ -62,7 +62,8 @@ pub struct RunStatistics {
     pub queue: Option<QueueMeasures>,
     /// How long the engine's queue was.
     pub queue_lengths: Option<QueueLengths>,
-    /// How much of its prompt a hit reused; `None` where it is unknown which turns hit.
+    /// How much of its prompt a hit reused; `None` where it is unknown which turns hit, and of
+    /// recorded sessions, whose new tokens follow no law.
     pub reuse: Option<Reuse>,
     /// When a closed run hit least: from its first bin with fewer than half hits to its
     /// last (App. E.3).
@@ -102,18 +103,13 @@ impl RunStatistics {
         configs: &Configs,
         also: Option<&RegistrationFile>,
     ) -> Result<Self, Unreadable> {
-        let Some((cell, protocol)) = configs.cell_and_protocol(&run.meta.cell) else {
+        let cell = configs.cells.get(&run.meta.cell);
+        let with_protocol = cell.and_then(|c| Some((c, configs.protocols.get(&c.protocol)?)));
+        let Some((cell, protocol)) = with_protocol else {
             return Err(no_cell(run, configs));
         };
-        // What is asked of the workload is unknown where its recorded sessions are not to be had.
-        let workload = configs.cell(&run.meta.cell).map(|(_, workload, _)| workload);
-        let mut notes = run.notes.clone();
-        if let Err(why) = &workload {
-            notes.push(
-                Problem::new(&metadata_of(&run.dir, &configs.layouts), why.as_str()).as_note(),
-            );
-        }
-        let workload = workload.ok();
+        // Sessions of a record have no law that a turn or a burst could be held against.
+        let workload = configs.workloads.get(&cell.workload);
         let measures = measure(&run, protocol);
         let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
@@ -152,7 +148,7 @@ impl RunStatistics {
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
-            own_speed: rated.and_then(|w| own_speed(&run, w.span, cell, workload?)),
+            own_speed: rated.zip(workload).and_then(|(w, law)| own_speed(&run, w.span, cell, law)),
             plan: plan_identity(&run),
             burst_start_s: protocol.paired.burst.start_s,
             burst_work_over_nominal: workload
@@ -164,7 +160,7 @@ impl RunStatistics {
             dir: run.dir,
             meta: run.meta,
             sources: run.sources,
-            notes,
+            notes: run.notes,
             measures,
             treatment,
             for_tests,

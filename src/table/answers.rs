@@ -3,6 +3,7 @@
 //! the simulator's about how many sessions fit.
 
 pub mod burst;
+pub mod closed;
 pub mod curve;
 pub mod drain;
 pub mod knee;

@@ -9,7 +9,7 @@ use crate::project::{stderr, stdout, trapcheck};
 
 /// 80 sessions of 4 to 15 turns that grow to some 20,000 tokens, with gaps of 4 to 12 s; two have a
 /// turn that no small pool holds.
-fn sessions(folder: &Path) -> PathBuf {
+pub fn sessions(folder: &Path) -> PathBuf {
     made_up(folder, 80)
 }
 

@@ -181,12 +181,6 @@ impl Configs {
         Ok((cell, workload, protocol))
     }
 
-    /// A cell with its protocol: they are known where its recorded sessions are not to be had, too.
-    pub fn cell_and_protocol(&self, name: &str) -> Option<(&Cell, &Protocol)> {
-        let cell = self.cells.get(name)?;
-        Some((cell, self.protocols.get(&cell.protocol)?))
-    }
-
     /// What is to be said of the sessions that a cell plays; nothing where its turns follow a law.
     pub fn notes_of(&self, cell: &str) -> &[String] {
         let played = self.cells.get(cell).and_then(|cell| self.played(cell)?.as_ref().ok());

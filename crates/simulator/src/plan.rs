@@ -226,6 +226,21 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The plan of a closed run that plays these recorded sessions, first to last.
+    pub fn in_order(seed: u64, order: &[Arc<Trace>]) -> Self {
+        let session = |(trace, number): (&Arc<Trace>, u32)| {
+            let gaps_s = trace.turns.iter().skip(1).map(|turn| turn.gap_s);
+            DrawnSession {
+                kind: Kind::Base,
+                session: number,
+                t_arrival_s: None,
+                tool_s: gaps_s.map(sample::microseconds).collect(),
+                trace: Some(Arc::clone(trace)),
+            }
+        };
+        Self { seed, sessions: order.iter().zip(0..).map(session).collect() }
+    }
+
     /// What was drawn must fit the tables and the clock of a run.
     fn check(&self) -> Result<(), PlanError> {
         let (sessions, turns) = (self.sessions.len() as f64, self.turns());

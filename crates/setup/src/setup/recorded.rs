@@ -85,9 +85,12 @@ impl Scale {
         recorded.div_ceil(self.tokens)
     }
 
-    /// An output, rounded.
+    /// An output, rounded; halves to the even neighbour.
     pub fn output_tokens(self, recorded: u64) -> u64 {
-        (recorded + self.tokens / 2) / self.tokens
+        let (down, rest) = (recorded / self.tokens, recorded % self.tokens);
+        let half = self.tokens as f64 / 2.0;
+        let up = rest as f64 > half || (rest as f64 == half && down % 2 == 1);
+        down + u64::from(up)
     }
 
     /// What can be used again, rounded down.
@@ -346,7 +349,7 @@ mod tests {
     fn a_scale_rounds_prompts_up_outputs_to_the_nearest_and_what_is_reused_down() {
         let scale = Scale { tokens: 64, time: 13.0 };
         assert_eq!([1, 64, 65].map(|n| scale.prompt_tokens(n)), [1, 1, 2]);
-        assert_eq!([31, 32, 95, 96].map(|n| scale.output_tokens(n)), [0, 1, 1, 2]);
+        assert_eq!([31, 32, 33, 95, 96, 160].map(|n| scale.output_tokens(n)), [0, 0, 1, 1, 2, 2]);
         assert_eq!([63, 64, 127].map(|n| scale.reusable_tokens(n)), [0, 1, 1]);
         let own = Scale::default();
         assert_eq!([own.prompt_tokens(7), own.output_tokens(7), own.reusable_tokens(7)], [7; 3]);
