@@ -157,6 +157,8 @@ impl Scoring {
             judges.extend(file.filter(|file| PairedTest::of(&file.registration.test).is_some()));
         }
         judges.dedup_by(|a, b| a.sha256 == b.sha256 && !a.is_published());
+        // Recorded sessions, which may not be here, have no law to hold a verdict against.
+        judges.retain(|file| configs.of_cell(&file.registration.cell).is_some());
         let measured = self.judged();
         let verdicts: Result<Vec<_>, _> =
             judges.iter().map(|file| verdict(file, &measured, configs)).collect();

@@ -42,7 +42,8 @@ fn made_up_run(file: &Path, dir: &Path, source: Source) {
     let mut order = workload.recorded.as_ref().unwrap().traces.clone();
     order.reverse();
     let arm = ArmSpec::Closed { population: 6 };
-    let options = Options { ramp_s: 2.0, sample_s: 1.0, ..Options::of_engine(&cell.engine) };
+    let own = Options::of_engine(&cell.engine);
+    let options = Options { ramp_s: 2.0, sample_s: 1.0, gauges_of_last_pass: true, ..own };
     let workload = &workload;
     let (multiple, seed, arm) = (None, 0, &arm);
     let spec = RunSpec { cell, workload, protocol, arm, multiple, seed, options };
@@ -97,7 +98,7 @@ fn what_was_not_played_so_is_named() {
     let law = root().join("results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_closed");
     let open = root().join("results/vllm-cpu/cpu_1_pulled_20261129-125700/agentload_burst");
     for (run, more, said) in [
-        (&run, vec!["--gap-limit", "5"], "with other turns or gaps than the workload"),
+        (&run, vec!["--gap-limit", "5"], "gaps are not those of the workload"),
         (&simulated, vec![], "is simulated; expected a run of an engine"),
         (&law, vec![], "names no recorded session"),
         (&open, vec![], "expected a closed run, found burst"),

@@ -204,6 +204,7 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
         engine,
         horizon_s,
         sample_s: spec.options.sample_s,
+        gauges_of_last_pass: spec.options.gauges_of_last_pass,
         stepping,
         check: spec.options.check || cfg!(test),
     })?;

@@ -23,6 +23,9 @@ use super::{Args, progress};
 
 /// A gap of a plan is this close to the workload's, s: plans have whole microseconds.
 const SAME_S: f64 = 2e-6;
+/// So many of a plan's gaps may be others, a share: of those that a record lacks every client
+/// makes its own.
+const OTHER_GAPS: f64 = 0.01;
 
 /// Which runs, and over what a prediction is spread.
 #[derive(Debug, clap::Args)]
@@ -48,7 +51,7 @@ pub struct AgainstArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     orders: u64,
     /// Over which time it is measured, s [default: the window of the cell's protocol]
-    #[arg(long, value_name = "FROM,TO", value_delimiter = ',', num_args = 2)]
+    #[arg(long, value_name = "FROM,TO", value_delimiter = ',')]
     measured: Vec<f64>,
 }
 
@@ -105,7 +108,7 @@ impl AgainstArgs {
         let draws = self.draws();
         let jobs: Vec<(&Asked, Draw)> =
             asked.iter().flat_map(|one| draws.iter().map(move |draw| (one, *draw))).collect();
-        let bar = progress::bar(jobs.len() as u64, "simulating");
+        let bar = progress::bar(jobs.len(), "simulating");
         let simulated = jobs.par_iter().map(|(one, draw)| {
             let measures = self.simulated(one, *draw, engine, workload, &protocol);
             bar.inc(1);
@@ -174,7 +177,12 @@ impl AgainstArgs {
             arm: &asked.arm,
             multiple: None,
             seed: draw.seed.unwrap_or(0),
-            options: Options { ramp_s: self.ramp, sample_s: 1.0, ..engine.options },
+            options: Options {
+                ramp_s: self.ramp,
+                sample_s: 1.0,
+                gauges_of_last_pass: true,
+                ..engine.options
+            },
         };
         let run = match draw.seed {
             None => in_order(&spec, &asked.order)?,
@@ -212,7 +220,7 @@ fn asked(run: &Run, workload: &Workload, protocol: &Protocol) -> anyhow::Result<
         bail!("{shown} is simulated; expected a run of an engine");
     }
     let population = run.meta.population.and_then(|n| u32::try_from(n).ok());
-    let arm = match (run.meta.arm, population) {
+    let arm = match (run.meta.arm.clone(), population) {
         (Arm::Closed, Some(population)) => ArmSpec::Closed { population },
         (Arm::E0a, Some(population)) => ArmSpec::E0a { population },
         (arm, _) => bail!("{shown}: expected a closed run, found {}", arm.word()),
@@ -222,34 +230,45 @@ fn asked(run: &Run, workload: &Workload, protocol: &Protocol) -> anyhow::Result<
     Ok(Asked { arm, order: order(run, workload, true)?, measured: Some(measured) })
 }
 
-/// The sessions of the workload in the order of a run's plan, whose gaps have to be the workload's
-/// too where they were `played`.
+/// The sessions of the workload in the order of a run's plan: as the workload has them or, where
+/// they were `played`, with the plan's own gaps.
 fn order(run: &Run, workload: &Workload, played: bool) -> anyhow::Result<Vec<Arc<Trace>>> {
     let shown = run.dir.display();
     let recorded = workload.recorded.as_ref().context("expected recorded sessions")?;
     let by_id: BTreeMap<&str, &Arc<Trace>> =
         recorded.traces.iter().map(|trace| (trace.id.as_str(), trace)).collect();
-    let session = |planned: &crate::run::PlannedSession| {
+    let (mut gaps, mut others) = (0_usize, 0_usize);
+    let mut order = Vec::with_capacity(run.plan.len());
+    for planned in &run.plan {
         let id = planned.recorded.as_deref().with_context(|| {
             format!("{shown}: plan: session {} names no recorded session", planned.id)
         })?;
         let trace = by_id.get(id).with_context(|| {
             format!("{shown}: plan: session {} plays {id}, which the workload does not", planned.id)
         })?;
-        let gaps_s = trace.turns.iter().skip(1).map(|turn| turn.gap_s);
-        let same = trace.turns.len() as u64 == planned.turns
-            && (!played
-                || gaps_s
-                    .zip(&planned.tool_s)
-                    .all(|(ours, theirs)| (ours - theirs).abs() < SAME_S));
         ensure!(
-            same,
-            "{shown}: plan: session {} plays {id} with other turns or gaps than the workload {}; \
-             --gap-limit says at most how long gaps were",
+            trace.turns.len() as u64 == planned.turns,
+            "{shown}: plan: session {} plays {id} with {} turns; the workload has {} of it",
             planned.id,
-            workload.name
+            planned.turns,
+            trace.turns.len()
         );
-        Ok(Arc::clone(trace))
-    };
-    run.plan.iter().map(session).collect()
+        if !played {
+            order.push(Arc::clone(trace));
+            continue;
+        }
+        let mut own = Trace::clone(trace);
+        for (turn, gap_s) in own.turns.iter_mut().skip(1).zip(&planned.tool_s) {
+            (gaps, others) = (gaps + 1, others + usize::from((turn.gap_s - gap_s).abs() > SAME_S));
+            turn.gap_s = *gap_s;
+        }
+        order.push(Arc::new(own));
+    }
+    ensure!(
+        others as f64 <= OTHER_GAPS * gaps as f64,
+        "{shown}: plan: {others} of {gaps} gaps are not those of the workload {}; --gap-limit says how \
+         long gaps were at most",
+        workload.name
+    );
+    Ok(order)
 }

@@ -120,7 +120,7 @@ impl Beside {
             printed(a) <= printed(x) && printed(x) <= printed(b)
         });
         Row {
-            arm: self.arm,
+            arm: self.arm.clone(),
             population: Some(self.population),
             quantity,
             unit,
@@ -145,7 +145,7 @@ impl Beside {
         let ends = speeds.iter().min().copied().zip(speeds.iter().max().copied());
         let within = measured.flatten().zip(ends).map(|(x, (best, worst))| best <= x && x <= worst);
         Row {
-            arm: self.arm,
+            arm: self.arm.clone(),
             population: Some(self.population),
             quantity: "state",
             unit: "",

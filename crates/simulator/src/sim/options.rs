@@ -88,6 +88,10 @@ pub struct Options {
     pub ramp_s: f64,
     /// Time between two samples of the engine's gauges, seconds (App. D: 5).
     pub sample_s: f64,
+    /// A sample's gauges are those at the end of the last iteration, without what was sent during
+    /// it: so vLLM exports them. Else as it is at that time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gauges_of_last_pass: bool,
     /// Check the engine's invariants at every pass (always on in unit tests).
     #[serde(skip)]
     pub check: bool,
@@ -113,6 +117,7 @@ impl Default for Options {
             cold_until_s: 0.0,
             ramp_s: 0.0,
             sample_s: 5.0,
+            gauges_of_last_pass: false,
             check: false,
         }
     }
