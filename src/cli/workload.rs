@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-pub use trapcheck_answers::workload::Chosen;
-use trapcheck_answers::workload::{GAP_LIMIT_S, Named, check_limit, named, played};
+use anyhow::bail;
+use trapcheck_answers::workload::{GAP_LIMIT_S, Playable, check_limit, named};
+use trapcheck_runs::configs::SessionWorkload;
 use trapcheck_sessions::play::Rules;
+use trapcheck_sessions::workload::recorded;
 
 use crate::sessions::{Inputs, load};
 use crate::setup::{Configs, RecordedFile};
@@ -53,7 +54,7 @@ impl SessionsArgs {
     /// # Errors
     /// A file that cannot be read or has nothing to play, a limit that is not positive, or a name
     /// that there is not.
-    pub fn chosen(&self, configs: &Configs, pool_tokens: u64) -> anyhow::Result<Option<Chosen>> {
+    pub fn chosen(&self, configs: &Configs, pool_tokens: u64) -> anyhow::Result<Option<Playable>> {
         check_limit(self.gap_limit)?;
         if let (Some(path), None) = (&self.sessions, &self.workload) {
             let gap_limit_s = self.gap_limit.unwrap_or(GAP_LIMIT_S);
@@ -61,38 +62,24 @@ impl SessionsArgs {
             let stem = stem.split('.').next().unwrap_or(stem);
             let sessions = load(path, Inputs::Whole)?.sessions;
             let rules = Rules::as_recorded(gap_limit_s, pool_tokens);
-            return Ok(Some(played(&path.display().to_string(), stem, &sessions, rules)?));
+            let playable = recorded(&path.display().to_string(), stem, &sessions, rules);
+            return playable.map(Some).map_err(anyhow::Error::msg);
         }
         let Some(name) = &self.workload else { return Ok(None) };
-        Ok(Some(match named(configs, name, self.gap_limit, pool_tokens)? {
-            Named::Recorded(file) => self.recorded(file, pool_tokens)?,
-            Named::Chosen(_) if self.sessions.is_some() => {
+        let playable = match (configs.session_workloads.get(name), &self.sessions) {
+            (Some(SessionWorkload::Recorded(file)), Some(path)) => {
+                let moved = RecordedFile { path: path.clone(), ..file.clone() };
+                SessionWorkload::Recorded(moved)
+                    .playable(self.gap_limit, pool_tokens, configs.read_sessions)
+                    .map_err(anyhow::Error::msg)?
+            }
+            (of_sessions, Some(_))
+                if of_sessions.is_some() || configs.workloads.contains_key(name) =>
+            {
                 bail!("--sessions: the workload {name} is of no file; give one of the two")
             }
-            Named::Chosen(chosen) => chosen,
-        }))
-    }
-
-    fn recorded(&self, file: &RecordedFile, pool_tokens: u64) -> anyhow::Result<Chosen> {
-        let path = self.sessions.as_ref().unwrap_or(&file.path);
-        let loaded =
-            load(path, Inputs::Whole).with_context(|| format!("workload {}", file.name))?;
-        if let Some(read) = loaded.files.iter().find(|read| read.source.sha256 != file.sha256) {
-            bail!(
-                "workload {}: {} has the SHA-256 {}, and the workload is of {}: other sessions are \
-                 another workload",
-                file.name,
-                read.source.path.display(),
-                read.source.sha256,
-                file.sha256
-            );
-        }
-        let gap_limit_s = self.gap_limit.unwrap_or(file.gap_limit_s);
-        let rules = Rules {
-            at_most: file.at_most,
-            scale: file.scale,
-            ..Rules::as_recorded(gap_limit_s, pool_tokens)
+            _ => named(configs, name, self.gap_limit, pool_tokens)?,
         };
-        Ok(played(&format!("workload {}", file.name), &file.name, &loaded.sessions, rules)?)
+        Ok(Some(playable))
     }
 }

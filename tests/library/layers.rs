@@ -40,6 +40,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "sample",
             "description",
             "empirical",
+            "workload",
         ],
     ),
     ("crates/runs", &["run", "measure", "rule", "configs", "law", "judged"]),
@@ -118,9 +119,9 @@ const ORDER: [(&str, &[&str]); 12] = [
         &[
             "reading",
             "files",
-            "configs",
             "directory",
             "sessions",
+            "configs",
             "campaign",
             "fidelity",
             "rendering",

@@ -11,7 +11,7 @@ use crate::run::{
     Canary, Counts, Engine, Gate, GateEventKind, Gpu, Meta, Rate, RunStatus, SessionStatus, Source,
     TurnStatus,
 };
-use crate::setup::{ArmSpec, Cell, Protocol, Workload};
+use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 use crate::sim::RunSpec;
 use crate::sim::directory::{Label, tick};
 
@@ -47,7 +47,7 @@ struct Config<'a> {
     timeout_s: u64,
     engine: &'a Found,
     cell: Cell,
-    workload: Workload,
+    workload: Stated,
     protocol: Protocol,
 }
 
@@ -72,7 +72,7 @@ pub fn config_yaml(
         timeout_s,
         engine: found,
         cell: Cell { sources: none(), ..spec.cell.clone() },
-        workload: Workload { sources: none(), ..spec.workload.clone() },
+        workload: spec.workload.stated(),
         protocol: Protocol { sources: none(), ..spec.protocol.clone() },
     })?;
     Ok(format!("# A run of a real engine, as it was asked for.\n{text}"))

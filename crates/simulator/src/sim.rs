@@ -24,7 +24,7 @@ use crate::client::arm::{self, ArmError};
 use crate::client::records::{ClientRun, GateEventKind, GateRecord, SessionRecord, TurnRecord};
 use crate::client::{Behaviour, ClientError};
 use crate::limits;
-use crate::plan::{DrawnSession, Plan, PlanError};
+use crate::plan::{Arrivals, DrawnSession, Plan, PlanError};
 use crate::run::EngineSample;
 use crate::setup::{ArmSpec, Cell, Protocol, TraceTurn, Workload};
 use check::Violation;
@@ -162,6 +162,13 @@ pub fn plan_of(spec: &RunSpec<'_>) -> Result<Plan, SimError> {
     engine_of(spec)?;
     let schedule = spec.arm.schedule(spec.protocol);
     let arrivals = arm::arrivals(spec.arm, &schedule, spec.multiple, spec.cell.lambda_ref_per_s)?;
+    let arrivals = match (arrivals, spec.arm.population()) {
+        (Arrivals::Closed { sessions }, Some(lanes)) => {
+            let most = Plan::most_played(spec.workload, spec.seed, lanes, schedule.horizon_s);
+            Arrivals::Closed { sessions: most.unwrap_or(sessions) }
+        }
+        (arrivals, _) => arrivals,
+    };
     arm::behaviour(spec.arm, schedule.horizon_s)?;
     let plan = Plan::draw(spec.workload, spec.seed, &arrivals)?;
     fits(&plan, spec)?;

@@ -17,7 +17,7 @@ use crate::run::{
     RegistrationRef, Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn,
     TurnStatus,
 };
-use crate::setup::{ArmSpec, Cell, Protocol, Workload};
+use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 
 /// The engine's name in `meta.json`: a simulated run never carries a real engine's.
 pub const ENGINE: &str = "trapcheck-sim";
@@ -51,7 +51,7 @@ struct Config<'a> {
     seed: u64,
     options: &'a Options,
     cell: Cell,
-    workload: Workload,
+    workload: Stated,
     protocol: Protocol,
 }
 
@@ -70,7 +70,7 @@ pub fn config_yaml(spec: &RunSpec<'_>, label: &Label) -> Result<String, serde_ya
         seed: spec.seed,
         options: &spec.options,
         cell: Cell { sources: none(), ..spec.cell.clone() },
-        workload: Workload { sources: none(), ..spec.workload.clone() },
+        workload: spec.workload.stated(),
         protocol: Protocol { sources: none(), ..spec.protocol.clone() },
     })?;
     Ok(format!("# A simulated run, and all it was made from.\n{text}"))
