@@ -41,7 +41,25 @@ pub enum TurnStatus {
     /// Still in flight when the run ended: no error.
     UnfinishedAtHorizon,
     /// The request failed; the client's words.
-    Error(Box<str>),
+    Error(Words),
+}
+
+/// What a client said. Behind one thin pointer: few turns have any, and each has room for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(Box<Box<str>>);
+
+impl<T: Into<Box<str>>> From<T> for Words {
+    fn from(words: T) -> Self {
+        Self(Box::new(words.into()))
+    }
+}
+
+impl std::ops::Deref for Words {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The places of turns in a list of them, session by session.

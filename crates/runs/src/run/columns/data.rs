@@ -97,7 +97,7 @@ impl Texts {
     #[inline]
     fn push_again(&mut self, text: &[u8]) -> bool {
         let last = self.places.last().copied();
-        let last = last.filter(|place| self.bytes.as_bytes()[range(*place)] == *text);
+        let last = last.filter(|place| same(&self.bytes.as_bytes()[range(*place)], text));
         self.places.extend(last);
         last.is_some()
     }
@@ -111,6 +111,22 @@ impl Texts {
     #[inline]
     pub fn get(&self, i: usize) -> &str {
         &self.bytes[range(self.places[i])]
+    }
+}
+
+/// Whether two texts are the same; short ones are compared without a call.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    match a.len() {
+        2..=3 => a.first_chunk::<2>() == b.first_chunk::<2>() && a.last() == b.last(),
+        4..=8 => {
+            a.first_chunk::<4>() == b.first_chunk::<4>()
+                && a.last_chunk::<4>() == b.last_chunk::<4>()
+        }
+        _ => a == b,
     }
 }
 
@@ -213,6 +229,19 @@ mod tests {
         for text in ["NaN", "-nan", "inf"] {
             let mut data = Data::with_capacity(Type::Number, 1);
             assert!(data.push(Some(text.as_bytes())).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_any_length_are_the_same_only_byte_by_byte() {
+        for length in 0..20 {
+            let text: Vec<u8> = (0..length).map(|i| b'a' + i).collect();
+            assert!(same(&text, &text) && !same(&text, &[&text, &b"a"[..]].concat()));
+            for place in 0..text.len() {
+                let mut other = text.clone();
+                other[place] = b'Z';
+                assert!(!same(&text, &other), "{length} bytes, at {place}");
+            }
         }
     }
 
