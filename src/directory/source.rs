@@ -4,7 +4,6 @@
 //! in the field carry either without the other.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -34,34 +33,13 @@ pub struct Bytes {
     pub raw: Vec<u8>,
     /// Its hash, once it was asked for.
     sha256: OnceLock<String>,
-    /// What it unpacks to, once that was asked for.
-    unpacked: OnceLock<Vec<u8>>,
-}
-
-thread_local! {
-    /// Each worker's room for what it unpacks, one table after the other: memory that was
-    /// touched once is not asked of the system again.
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-    /// Its unpacker of whole zstd files.
-    static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
-}
-
-impl Drop for Bytes {
-    /// Gives the room back, unless it is far above what a run's tables take.
-    fn drop(&mut self) {
-        const MOST_KEPT_BYTES: usize = 64 << 20;
-        let room = self.unpacked.take().unwrap_or_default();
-        if (1..=MOST_KEPT_BYTES).contains(&room.capacity()) {
-            ROOM.set(room);
-        }
-    }
 }
 
 impl Bytes {
     pub fn read(path: &Path) -> Result<Self, Problem> {
         let raw =
             reading::bytes(path).map_err(|e| Problem::new(path, format!("cannot read: {e}")))?;
-        Ok(Self { path: path.into(), raw, sha256: OnceLock::new(), unpacked: OnceLock::new() })
+        Ok(Self { path: path.into(), raw, sha256: OnceLock::new() })
     }
 
     pub fn source(&self) -> SourceFile {
@@ -90,66 +68,49 @@ impl Bytes {
     /// UTF-16, which Windows shells write, and a stream that breaks at its start.
     pub fn text(&self, most: u64) -> Result<Text<'_>, Problem> {
         let raw = self.raw.as_slice();
-        let packing = self.packing();
-        if packing == Packing::Plain && raw.len() as u64 <= most {
-            return Text::new(&self.path, Cow::Borrowed(raw), None);
-        }
-        let mut room = ROOM.take();
-        let broken = match packing {
-            Packing::Gzip => {
-                unpack(flate2::read::MultiGzDecoder::new(raw), raw.len(), most, &mut room)
-            }
-            Packing::Zstd if unpack_at_once(raw, most, &mut room) => None,
-            Packing::Zstd => {
-                let unpacker = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| {
-                    Problem::new(&self.path, format!("not readable as zstd: {e}"))
-                })?;
-                unpack(unpacker, raw.len(), most, &mut room)
-            }
-            _ => unpack(raw, raw.len(), most, &mut room),
-        };
-        // Whoever asks twice gets a copy of his own.
-        let bytes = match self.unpacked.set(room) {
-            Ok(()) => self.unpacked.get().map(Vec::as_slice).unwrap_or_default().into(),
-            Err(room) => room.into(),
+        let (bytes, broken) = match self.packing() {
+            Packing::Gzip => unpacked(flate2::read::MultiGzDecoder::new(raw), raw.len(), most),
+            Packing::Zstd => match unpacked_at_once(raw, most) {
+                Some(bytes) => (bytes.into(), None),
+                None => {
+                    let unpacker = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| {
+                        Problem::new(&self.path, format!("not readable as zstd: {e}"))
+                    })?;
+                    unpacked(unpacker, raw.len(), most)
+                }
+            },
+            _ if raw.len() as u64 > most => unpacked(raw, raw.len(), most),
+            _ => (Cow::Borrowed(raw), None),
         };
         Text::new(&self.path, bytes, broken)
     }
 }
 
-/// Puts what a zstd file unpacks to straight into its place: a stream goes through memory of
-/// its own. `false` of what is broken or larger, which is for the stream to tell.
-fn unpack_at_once(packed: &[u8], most: u64, bytes: &mut Vec<u8>) -> bool {
+/// What a zstd file unpacks to, straight into its place: a stream goes through memory of its
+/// own. `None` of what is broken or larger, which is for the stream to tell.
+fn unpacked_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     /// No table of ours unpacks to as many times its size. Room is not touched before it is used.
     const TIMES: usize = 16;
-    bytes.clear();
-    bytes.reserve(packed.len().saturating_mul(TIMES).min(most as usize));
-    let unpacked = ZSTD.with_borrow_mut(|zstd| {
-        if zstd.is_none() {
-            *zstd = Some(zstd::bulk::Decompressor::new()?);
-        }
-        let zstd = zstd.as_mut().ok_or(io::ErrorKind::Unsupported)?;
-        zstd.decompress_to_buffer(packed, bytes)
-    });
-    unpacked.is_ok_and(|n| n as u64 <= most)
+    let mut bytes = Vec::with_capacity(packed.len().saturating_mul(TIMES).min(most as usize));
+    zstd::bulk::Decompressor::new().ok()?.decompress_to_buffer(packed, &mut bytes).ok()?;
+    Some(bytes)
 }
 
-/// Puts there what a stream gives before it ends or breaks; says why it broke.
-fn unpack(stream: impl Read, packed: usize, most: u64, bytes: &mut Vec<u8>) -> Option<io::Error> {
+/// What a stream gives before it ends or breaks, and why it broke.
+fn unpacked<'a>(stream: impl Read, packed: usize, most: u64) -> (Cow<'a, [u8]>, Option<io::Error>) {
     // So much at a time: what a stream gave in the call that fails is lost.
     const PIECE: usize = 8 << 10;
     let mut stream = Bounded::new(stream, most);
-    bytes.clear();
-    bytes.reserve(packed.saturating_mul(4).min(most as usize));
+    let mut bytes = Vec::with_capacity(packed.saturating_mul(4).min(most as usize));
     loop {
         let end = bytes.len();
         bytes.resize(end + PIECE, 0);
         let read = stream.read(&mut bytes[end..]);
         bytes.truncate(end + read.as_ref().map_or(0, |n| *n));
         match read {
-            Ok(0) => return None,
+            Ok(0) => return (bytes.into(), None),
             Ok(_) => {}
-            Err(e) => return Some(e),
+            Err(e) => return (bytes.into(), Some(e)),
         }
     }
 }

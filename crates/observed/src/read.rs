@@ -143,7 +143,7 @@ fn parser(format: Format, head: &[u8], time_s: Option<f64>) -> Box<dyn Parse> {
             json(totals::Totals::new(format), head)
         }
         Format::RunMeta => json(run_meta::RunMeta::default(), head),
-        _ => json(records::Requests::new(shape::of(format)), head),
+        _ => Box::new(records::Requests::new(shape::of(format), head)),
     }
 }
 

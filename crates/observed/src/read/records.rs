@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::document::Take;
-use super::json::{Event, Events, Scalar};
+use super::Parse;
+use super::json::{Event, Events, Scalar, is_lines};
 use super::shape::{Field, Shape};
 use crate::form::{Clock, Ended, Losses, Observed, Request, tokens};
 
@@ -21,6 +21,52 @@ enum Cell {
 
 /// Reads it.
 pub struct Requests {
+    events: Events,
+    builder: Builder,
+}
+
+impl Requests {
+    pub fn new(shape: &'static Shape, head: &[u8]) -> Self {
+        let keys = shape.fields.iter().enumerate().map(|(i, (key, ..))| (*key, i)).collect();
+        let cells = vec![None; shape.fields.len()];
+        let builder = Builder {
+            shape,
+            keys,
+            base: None,
+            cells,
+            observed: Observed::default(),
+            turns_from_0: false,
+            row: 0,
+        };
+        Self { events: Events::new(is_lines(head)), builder }
+    }
+}
+
+impl Parse for Requests {
+    fn push(&mut self, bytes: &[u8]) {
+        // A line of a document says little; of records it says where.
+        let line = self.events.line();
+        let builder = &mut self.builder;
+        self.events.push(bytes, &mut |event| builder.take(event, line));
+    }
+
+    fn finish(mut self: Box<Self>) -> Observed {
+        let line = self.events.line();
+        let builder = &mut self.builder;
+        self.events.finish(&mut |event| builder.take(event, line));
+        if self.builder.turns_from_0 {
+            for request in &mut self.builder.observed.requests {
+                request.turn = request.turn.map(|turn| turn + 1);
+            }
+        }
+        if self.builder.observed.requests.iter().all(|r| r.t_submit_s.is_none()) {
+            self.builder.observed.clock = Clock::Order;
+        }
+        self.builder.observed
+    }
+}
+
+struct Builder {
     shape: &'static Shape,
     keys: HashMap<&'static str, usize>,
     /// Where a record's keys begin, inside one.
@@ -31,7 +77,7 @@ pub struct Requests {
     row: u32,
 }
 
-impl Take for Requests {
+impl Builder {
     fn take(&mut self, event: Event<'_>, line: u64) {
         match event {
             Event::Open(path) if self.base.is_none() && self.shape.records.contains(&path) => {
@@ -67,32 +113,6 @@ impl Take for Requests {
                 self.observed.dropped.add(why, line);
             }
             _ => {}
-        }
-    }
-
-    fn finish(mut self) -> Observed {
-        if self.turns_from_0 {
-            for request in &mut self.observed.requests {
-                request.turn = request.turn.map(|turn| turn + 1);
-            }
-        }
-        if self.observed.requests.iter().all(|r| r.t_submit_s.is_none()) {
-            self.observed.clock = Clock::Order;
-        }
-        self.observed
-    }
-}
-
-impl Requests {
-    pub fn new(shape: &'static Shape) -> Self {
-        Self {
-            shape,
-            keys: shape.fields.iter().enumerate().map(|(i, (key, ..))| (*key, i)).collect(),
-            base: None,
-            cells: vec![None; shape.fields.len()],
-            observed: Observed::default(),
-            turns_from_0: false,
-            row: 0,
         }
     }
 
