@@ -55,6 +55,14 @@ struct TextTable<'a> {
     columns: Columns,
 }
 
+/// Room for about as many rows as a text has, by its beginning: its lines get longer.
+fn lines_about(text: &[u8]) -> usize {
+    const BEGINNING: usize = 1 << 14;
+    let beginning = &text[..text.len().min(BEGINNING)];
+    let lines = memchr::memchr_iter(b'\n', beginning).count() + 1;
+    lines * text.len().div_ceil(beginning.len().max(1))
+}
+
 /// Where a packed stream ends before its end, or holds what it cannot.
 struct Break {
     /// Only its tail is missing; what came before is whole.
@@ -84,8 +92,7 @@ impl<'a> TextTable<'a> {
         mapping: Option<&Mapping<'_>>,
         drop_cut_off: bool,
     ) -> Result<Self, Vec<Problem>> {
-        // Room for as many rows as the text has lines.
-        let lines = memchr::memchr_iter(b'\n', text.bytes()).count().min(ROWS);
+        let lines = lines_about(text.bytes()).min(ROWS);
         let mut table = Self {
             text,
             schema,
