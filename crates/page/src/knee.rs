@@ -8,8 +8,8 @@ use trapcheck_runs::configs::Configs;
 use crate::ladder::{Question as Ladder, Start, State};
 use crate::question::Question;
 use crate::reply::Reply;
-use trapcheck_answers::workload::{Playable, named};
 use crate::{Refused, command};
+use trapcheck_answers::workload::{Playable, named};
 
 /// Answers `knee`.
 ///
@@ -21,8 +21,7 @@ pub fn knee(question: &Question, configs: &Configs) -> Result<Reply, Refused> {
     let engine = question.part::<engine::Asked>()?.engine(configs)?;
     let (limit, pool_tokens) = (question.field("gap_limit")?, engine.cell.pool_tokens);
     let own = &engine.cell.workload;
-    let known =
-        configs.workloads.contains_key(own) || configs.session_workloads.contains_key(own);
+    let known = configs.workloads.contains_key(own) || configs.session_workloads.contains_key(own);
     let asked: Option<String> = question.field("workload")?;
     let Some(name) = asked.or_else(|| known.then(|| own.clone())) else {
         return Err(Refused::new("give the sessions: --sessions FILE or --workload NAME"));
