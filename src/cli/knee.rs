@@ -16,7 +16,7 @@ use super::model::plot::Plot;
 use super::output::{self, Format, Print};
 use super::workload::SessionsArgs;
 use super::{progress, project};
-use crate::knee::{Outcome, Question, Start};
+use crate::knee::{Levels, Outcome, Question, Start};
 use crate::setup::{Cell as Engine, Configs, Workload};
 use crate::sim::SimError;
 use crate::table::Table;

@@ -66,7 +66,7 @@ pub fn arrivals(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem
     let ready = table.number("t_ready");
     for row in 0..table.len() {
         let name = (table.text("kind").get(row), table.text("session").get(row));
-        let t = ready[row].unwrap_or(f64::INFINITY);
+        let t = ready.get(row).unwrap_or(f64::INFINITY);
         let earliest = first.entry(name).or_insert(t);
         *earliest = earliest.min(t);
     }
