@@ -23,8 +23,12 @@ pub fn cause(
         return Ok(None);
     }
     let because = binding.because.clone().unwrap_or_default();
+    let is_drawn =
+        compared.holds_in.is_some() || compared.beyond.is_some() || !compared.intervals.is_empty();
     match (binding.cause, just_outside(compared, how)) {
         (None, None) => Ok(None),
+        // Of an engine's own runs neither is the cause.
+        (Some(Cause::Simulator | Cause::Plan), _) if !is_drawn => Ok(None),
         (None, Some(checked)) => {
             let because = "it lies just outside".into();
             Ok(Some(StatedCause { kind: Cause::Chance, because, checked }))

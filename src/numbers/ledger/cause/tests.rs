@@ -70,6 +70,13 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
 }
 
 #[test]
+fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
+    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, &how());
+    assert_eq!(kind(of(Cause::Simulator)), None);
+    assert_eq!(kind(of(Cause::Definition)), Some(Cause::Definition));
+}
+
+#[test]
 fn another_definition_has_to_agree() {
     let of = |other: Compared| {
         cause(&outside(None), &stated(Some(Cause::Definition)), Some(&other), &how())
