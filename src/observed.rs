@@ -4,7 +4,7 @@
 pub mod picture;
 pub mod watch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -114,8 +114,9 @@ pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service
         }
     }
     if services.iter().all(|service| service.observed.is_empty()) {
-        let why: Vec<_> = services.iter().map(|s| why_nothing(&s.observed)).collect();
-        let message = format!("nothing in it could be used{}", why.concat());
+        // Of several folders each reason once.
+        let why: BTreeSet<_> = services.iter().map(|s| why_nothing(&s.observed)).collect();
+        let message = format!("nothing in it could be used{}", String::from_iter(why));
         let path = paths.first().cloned().unwrap_or_default();
         return Err(Unusable { path, message });
     }
@@ -171,5 +172,5 @@ fn together(
 fn why_nothing(observed: &Observed) -> String {
     let why: Vec<String> =
         observed.dropped.iter().map(|(why, count)| format!("{} {why}", count.count)).collect();
-    if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) }
+    if why.is_empty() { ": no record is in it".into() } else { format!(": {}", why.join(", ")) }
 }
