@@ -296,14 +296,14 @@ fn recorded_sessions() -> String {
 
 #[test]
 fn recorded_sessions_are_driven_as_they_were_recorded_in_open_and_closed_arms() {
-    let (lab, fake) = (Lab::new(4), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(4.0), Fake::start(Manner::vllm()));
     fs::write(lab.at("sessions.csv"), recorded_sessions()).unwrap();
     let sha256 = trapcheck_setup::hash::sha256_hex(recorded_sessions().as_bytes());
     let workload = format!(
         "name: agents\nkind: recorded\npath: sessions.csv\nsha256: {sha256}\ngap_limit_s: 0.2\n"
     );
     fs::write(lab.at("configs/workloads/agents.yaml"), workload).unwrap();
-    let cell = CELL.replace("name: small\nworkload: short", "name: agents\nworkload: agents");
+    let cell = small::cell("vllm", "0.32.0", 5.0).replace("name: small\nworkload: short", "name: agents\nworkload: agents");
     fs::write(lab.at("configs/cells/agents.yaml"), cell).unwrap();
     let campaign = "
 name: agents

@@ -17,6 +17,8 @@ pub struct Capacity {
     pub arriving_per_s: Option<f64>,
     /// Sessions in the system at the most, or requests in the engine at the end.
     pub backlog: Option<f64>,
+    /// Whether the population is closed, so that there are no arrivals to cut.
+    pub closed: bool,
 }
 
 /// Finds it; `None` where times or token counts are unknown.
@@ -61,12 +63,13 @@ pub fn capacity(facts: &Facts<'_>, stretch: Stretch) -> Option<Capacity> {
         backlog: client
             .and_then(|c| c.sessions_present)
             .or_else(|| bins.last().and_then(|bin| bin.outstanding)),
+        closed: facts.closed == Some(true),
     })
 }
 
 impl Capacity {
-    /// Lines for people.
-    pub fn lines(&self) -> Vec<String> {
+    /// Lines for people; `by_model` where model F says the rest.
+    pub fn lines(&self, by_model: bool) -> Vec<String> {
         let rate = format!(
             "{} prompt tokens/s are computed while everything is missed",
             fixed(self.tokens_per_s, 0)
@@ -75,9 +78,16 @@ impl Capacity {
         let arriving = self
             .arriving_per_s
             .map_or(String::new(), |arriving| format!("; {} arrive", fixed(arriving, 3)));
+        let rate = format!(
+            "{rate}: at most {} sessions/s, fewer where sessions were cut short{arriving}",
+            fixed(capacity, 3)
+        );
+        if self.closed || by_model {
+            return vec![rate];
+        }
         // No rate that clears it follows from an upper bound.
         vec![
-            format!("{rate}: at most {} sessions/s{arriving}, fewer where sessions were cut short", fixed(capacity, 3)),
+            rate,
             "a cut of arrivals to just below what is served now does not clear it; --cell adds the rate and the caps that do".into(),
         ]
     }

@@ -141,7 +141,7 @@ fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
     let all = client.served + client.failed + client.cancelled;
     if client.failed + client.cancelled > 0 {
         said.push(format!(
-            "{} of {all} requests failed and {} were given up: their sessions ended early, and a queue that shrinks with them is no recovery",
+            "{} of {all} requests failed and {} were given up or in flight at the end: a queue that shrinks with their sessions is no recovery",
             client.failed, client.cancelled
         ));
     }
@@ -226,6 +226,9 @@ pub fn switch_on(facts: &Facts<'_>) -> String {
     }
     if facts.timeline.hits(facts.timeline.all()).is_some() {
         return "give the client's requests with session ids (or --reuse-ceiling, if you know how much of each prompt was sent before)".into();
+    }
+    if has(Format::VllmLog) || has(Format::SglangLog) {
+        return "give some minutes of the log, or two scrapes of the engine's /metrics a minute apart".into();
     }
     "give two scrapes of the engine's /metrics a minute apart".into()
 }

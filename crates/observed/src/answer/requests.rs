@@ -26,6 +26,7 @@ pub struct Client {
     pub known: u64,
     /// Served requests of which it is not.
     pub unknown: u64,
+    /// What could be found, and of how much: of served requests of which it is known.
     pub reusable_tokens: u64,
     pub prompt_tokens: u64,
     /// What the sessions hold together, tokens: the largest of the sums over those present at a
@@ -73,8 +74,11 @@ impl Client {
             reusable.is_some_and(|tokens| tokens > 0) && request.ended == Ended::Served
         });
         let known = follow_ups.filter(|(_, r)| r.cached_tokens.is_some()).count() as u64;
-        let sum =
-            |of: &dyn Fn(&Request) -> Option<u64>| served.iter().filter_map(|r| of(r)).sum::<u64>();
+        // Of a follow-up whose turn before is not there, nothing is known.
+        let told = requests.iter().zip(&reusable).filter(|(r, _)| r.ended == Ended::Served);
+        let told = told.filter_map(|(r, tokens)| Some((r.prompt_tokens?, (*tokens)?)));
+        let (prompt_tokens, reusable_tokens) = told
+            .fold((0, 0), |(prompts, sums), (prompt, tokens)| (prompts + prompt, sums + tokens));
         let turns = |s: &Session| {
             s.requests.iter().filter(|i| requests[**i].ended == Ended::Served).count()
         };
@@ -86,8 +90,8 @@ impl Client {
             cancelled: with(|e| e == Ended::Cancelled),
             known,
             unknown: served.iter().filter(|r| r.cached_tokens.is_none()).count() as u64,
-            reusable_tokens: reusable.iter().flatten().sum(),
-            prompt_tokens: sum(&|r| r.prompt_tokens),
+            reusable_tokens,
+            prompt_tokens,
             footprints_tokens: present.footprints.map(|tokens| tokens * each),
             sessions_present: present.sessions.map(|n| n * each),
             closed: present.closed,
