@@ -125,7 +125,7 @@ fn the_first_screen_the_law_and_the_tests_name_runs_of_the_page() {
     let real = &parts["real"];
     assert_eq!(
         (&real["source"], &real["burst"]["start_s"]),
-        (&"engine".into(), &Value::from(60.0))
+        (&"engine".into(), &Value::from(90.0))
     );
     let arms: Vec<&str> = list(&real["runs"]).iter().map(|run| word(&run["arm"])).collect();
     assert_eq!(arms, ["burst", "noburst", "capped", "rescue"]);
