@@ -303,7 +303,8 @@ fn recorded_sessions_are_driven_as_they_were_recorded_in_open_and_closed_arms() 
         "name: agents\nkind: recorded\npath: sessions.csv\nsha256: {sha256}\ngap_limit_s: 0.2\n"
     );
     fs::write(lab.at("configs/workloads/agents.yaml"), workload).unwrap();
-    let cell = small::cell("vllm", "0.32.0", 5.0).replace("name: small\nworkload: short", "name: agents\nworkload: agents");
+    let cell = small::cell("vllm", "0.32.0", 5.0)
+        .replace("name: small\nworkload: short", "name: agents\nworkload: agents");
     fs::write(lab.at("configs/cells/agents.yaml"), cell).unwrap();
     let campaign = "
 name: agents

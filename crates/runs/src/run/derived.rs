@@ -129,6 +129,7 @@ mod tests {
             t_arrival_s: Some(0.5),
             turns,
             tool_s: Vec::new(),
+            recorded: None,
         });
         let turns: Vec<&Turn> = turns.iter().collect();
         Session::of_turns("s", Kind::Base, &turns, plan.as_ref(), duration_s)
