@@ -88,10 +88,13 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     await settled(page, "ledger");
     assert.equal(await count(page), ledger.filter((row) => row.status === "differs" && row.section === "sec 4").length);
     await section.locator("[name=section]").selectOption("");
-    const cause = ledger.find((row) => row.cause).cause;
+    const cause = ledger.find((row) => row.cause).cause.kind;
     await section.locator("[name=cause]").selectOption(cause);
     await settled(page, "ledger");
-    assert.equal(await count(page), ledger.filter((row) => row.status === "differs" && row.cause === cause).length);
+    assert.equal(
+      await count(page),
+      ledger.filter((row) => row.status === "differs" && row.cause?.kind === cause).length,
+    );
     await section.locator("[name=cause]").selectOption("");
     await section.locator("[name=status]").selectOption("");
     await section.locator("[name=text]").fill("rescue-rescued");
@@ -103,7 +106,7 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     assert.ok((await row.innerText()).includes(expected.ours));
     await row.locator("button").click();
     const below = section.locator("tr.opened").first();
-    await below.locator(".files li").first().waitFor();
+    await below.locator(".files li").first().waitFor({ state: "attached" });
     assert.equal(await below.locator("pre").innerText(), expected.query.trim());
     const files = await below
       .locator(".files li")
@@ -124,6 +127,12 @@ test("each registered test has its file's hash and its outcome on the runs that 
     assert.equal(await section.locator("[data-test]").count(), tests.length);
     for (const test of tests) {
       assert.equal(test.sha256, await sha256(test.file), test.file);
+    }
+    for (const test of tests.filter(({ outcomes }) => outcomes.length > 0)) {
+      const line = await section.locator(`[data-test="${test.name}"] > summary`).innerText();
+      for (const { verdict, sources } of test.outcomes) {
+        assert.ok(line.includes(`${verdict} ${sources === "engine" ? "measured" : "simulated"}`), line);
+      }
     }
     const open = section.locator("[data-test=vllm-cpu]");
     await open.locator("summary").first().click();
