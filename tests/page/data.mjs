@@ -6,7 +6,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { onPage, ready, settled, shot } from "./open.mjs";
-import { PROJECT, printed } from "./program.mjs";
+import { PROJECT, printed, run, scratch } from "./program.mjs";
+import { serve } from "./serve.mjs";
 
 /** @param {string} path */
 async function sha256(path) {
@@ -156,4 +157,27 @@ test("a figure is read when it is opened, and takes the page's colours", async (
     assert.equal(fill, ink);
     await shot(figure, "figure-dark");
   });
+});
+
+test("a page of one's own runs has their verdicts, and says what it does not have", async () => {
+  const folder = join(await scratch(), "mine");
+  const { code, stderr } = await run(["page", "--out", folder, "results/vllm-cpu-driven"]);
+  assert.equal(code, 0, stderr);
+  const { base, close } = await serve(folder);
+  try {
+    await onPage({ of: base }, async (page) => {
+      const { parts } = await (await fetch(`${base}data/index.json`)).json();
+      for (const name of ["trap", "law", "figures", "ledger", "tests", "engines", "drop"]) {
+        const section = await ready(page, name);
+        const absent = parts[name === "trap" ? "real" : name]?.absent;
+        if (absent) {
+          assert.equal(await section.locator(".status").innerText(), absent);
+        }
+      }
+      assert.ok(parts.ledger.absent, "the paper's numbers are not those of other runs");
+      assert.equal(await page.locator("[data-project]").isVisible(), false);
+    });
+  } finally {
+    close();
+  }
 });
