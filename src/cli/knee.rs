@@ -112,7 +112,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let predicted = predicted(&question);
     let tables = search.tables(&question, &found, predicted);
     args.plot.write(|| {
-        Ok(plot::figure(&question, &found.knee, found.with_host.as_ref(), predicted.map(|p| p.onset)))
+        Ok(plot::figure(
+            &question,
+            &found.knee,
+            found.with_host.as_ref(),
+            predicted.map(|p| p.onset),
+        ))
     })?;
     match args.print.format {
         Format::Table => {

@@ -286,9 +286,7 @@ impl Which {
         }
         if let Some(shift_s) = self.tool_delay_s {
             let ToolTime::Exponential { mean_s } = workload.tool_time else {
-                return Err(Refused::new(
-                    "--tool-delay-s delays an exponential tool time only",
-                ));
+                return Err(Refused::new("--tool-delay-s delays an exponential tool time only"));
             };
             workload.tool_time = ToolTime::ShiftedExponential { shift_s, mean_s };
         }

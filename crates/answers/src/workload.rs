@@ -87,9 +87,7 @@ fn drawn(
     let gap_limit_s = gap_limit_s.or(tables.gap_limit_s).unwrap_or(GAP_LIMIT_S);
     let rules = Rules { gap_limit_s, most_tokens: pool_tokens };
     let mut chosen = played(&format!("workload {}", tables.name), &tables.name, &sessions, rules)?;
-    chosen
-        .notes
-        .insert(0, format!("{DRAWN} sessions drawn from quantiles of: {}", tables.source));
+    chosen.notes.insert(0, format!("{DRAWN} sessions drawn from quantiles of: {}", tables.source));
     Ok(chosen)
 }
 

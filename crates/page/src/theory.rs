@@ -12,7 +12,6 @@ use crate::reply::Reply;
 use crate::{Refused, command};
 use trapcheck_runs::configs::Configs;
 
-
 /// Answers `trap`, `cut`, `stop`, `curve`, `burst` and `rescue`.
 ///
 /// # Errors

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::configs::Configs;
 use crate::law::{TrapCheck, trap_checks};
 use crate::rule::paired::PairedTest;
+use crate::rule::registration::PUBLISHED_RULE;
+use crate::rule::registration::{PairedThresholds, RegistrationFile};
 use crate::rule::stability::{Stability, is_stable};
 use crate::rule::state::{Load, RunState, judge};
-use crate::rule::registration::PUBLISHED_RULE;
-use crate::configs::Configs;
-use crate::rule::registration::{PairedThresholds, RegistrationFile};
 use crate::setup::ConfigError;
 
 use super::Measured;

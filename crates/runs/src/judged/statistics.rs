@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::configs::Configs;
 use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::iteration::{self, IterationFit};
 use crate::law::trap_check::own_speed;
@@ -26,10 +27,9 @@ use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
 use crate::rule::registered::{Candidate, Measurable, Role};
+use crate::rule::registration::RegistrationFile;
 use crate::rule::test::TestMeasures;
 use crate::run::{META, Meta, PlannedSession, Problem, Run, STARTED, Source, SourceFile};
-use crate::configs::Configs;
-use crate::rule::registration::RegistrationFile;
 use crate::setup::{Arm, Protocol, Span};
 
 /// A run that could not be read, and why.

@@ -19,14 +19,14 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::configs::Configs;
 use crate::measure::rescue::ControlAfter;
 use crate::rule::registered::{Case, Evidence, Judged, Role};
+use crate::rule::registration::RegistrationFile;
+use crate::rule::registration::{Status, Test};
 use crate::rule::test::TestMeasures;
 use crate::rule::{Clause, Labelled, Outcome, PairedVerdict, RateVerdict};
 use crate::run::{Problem, Source};
-use crate::rule::registration::{Status, Test};
-use crate::configs::Configs;
-use crate::rule::registration::RegistrationFile;
 use crate::setup::ConfigError;
 
 use super::Measured;
