@@ -1,4 +1,4 @@
-//! What a page shows first: a real engine's runs of one cell and load, side by side.
+//! What a page shows first: a real engine's runs of one cell, load and seed, side by side.
 
 use std::collections::BTreeMap;
 
@@ -18,22 +18,20 @@ use super::series::{events, series};
 /// The arms that are shown, in their order.
 const ARMS: [Arm; 4] = [Arm::Burst, Arm::NoBurst, Arm::Capped, Arm::Rescue];
 
-/// The cell and load that the most of an engine's runs of these arms have: those runs, by arm
-/// and seed. None without such a run.
+/// The cell, load and seed that the most of an engine's runs of these arms have, so the same
+/// sessions in each arm: those runs, in order of arm. None without such a run.
 pub fn most<'a>(runs: impl Iterator<Item = &'a ScoredRun>) -> Vec<&'a ScoredRun> {
-    let mut loads: BTreeMap<(&str, u64), Vec<&ScoredRun>> = BTreeMap::new();
+    let mut loads: BTreeMap<(&str, u64, u64), Vec<&ScoredRun>> = BTreeMap::new();
     let place = |run: &ScoredRun| ARMS.iter().position(|arm| *arm == run.meta.arm);
     for run in runs.filter(|run| run.meta.source == Source::Engine && place(run).is_some()) {
         let Some(multiple) = run.meta.rate.multiple else { continue };
-        loads
-            .entry((run.meta.cell.as_str(), (multiple * 1e6).round() as u64))
-            .or_default()
-            .push(run);
+        let load = (run.meta.cell.as_str(), (multiple * 1e6).round() as u64, run.meta.seed);
+        loads.entry(load).or_default().push(run);
     }
     // The first of several that have as many.
     let most = loads.into_values().rev().max_by_key(Vec::len);
     let mut most = most.unwrap_or_default();
-    most.sort_by_key(|run| (place(run), run.meta.seed));
+    most.sort_by_key(|run| place(run));
     most
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::configs::built_in;
 use crate::judged::verdict::{Verdict, json as verdict_json};
 use crate::provenance::{Verified, find_proofs, time, verify};
+use crate::rule::json::clause;
 use crate::rule::rule_in_words;
 use crate::setup::{ConfigError, Configs, RegistrationFile};
 
@@ -62,11 +63,18 @@ fn test(
         let mut said = verdict_json::outcome(verdict);
         said["analysis"] = (*analysis).into();
         let of_test = verdict.runs.iter().filter(|run| !run.role.is_empty());
+        // Its clauses are in the run's own file.
         said["runs"] = of_test
             .map(|run| {
-                let mut said = verdict_json::run(run);
-                said["id"] = runs.id(&run.statistics.dir).into();
-                said
+                let labelled = run.labelled.as_ref();
+                json!({
+                    "id": runs.id(&run.statistics.dir),
+                    "role": run.role,
+                    "label": labelled.map(|labelled| labelled.label),
+                    "because": labelled.and_then(|labelled| labelled.because.as_ref()),
+                    "decided_by": labelled.and_then(|labelled| labelled.deciding()).map(clause),
+                    "set_aside": run.set_aside,
+                })
             })
             .collect();
         said

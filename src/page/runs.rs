@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::analysis::draw::{made_by, run_picture};
 use crate::figure::svg;
 use crate::judged::ScoredRun;
-use crate::judged::verdict::Verdict;
+use crate::judged::verdict::{Verdict, json as verdict_json};
 use crate::rule;
 use crate::run::Source;
 use crate::table::{self, Table};
@@ -221,18 +221,11 @@ fn labels<'a>(verdicts: &'a [(&str, Vec<Verdict>)]) -> BTreeMap<&'a Path, Vec<Va
     {
         let registration = &verdict.registration.registration;
         for run in verdict.runs.iter().filter(|run| !run.role.is_empty()) {
-            let labelled = run.labelled.as_ref();
-            labels.entry(run.statistics.dir.as_path()).or_default().push(json!({
-                "registration": registration.name,
-                "analysis": analysis,
-                "kind": registration.test.words(),
-                "role": run.role,
-                "label": labelled.map(|labelled| labelled.label),
-                "because": labelled.and_then(|labelled| labelled.because.as_ref()),
-                "decided_by": labelled.and_then(|labelled| labelled.deciding()).map(rule::json::clause),
-                "binding": run.binding.words(),
-                "set_aside": run.set_aside,
-            }));
+            let mut said = verdict_json::run(run);
+            said["registration"] = registration.name.as_str().into();
+            said["analysis"] = (*analysis).into();
+            said["kind"] = registration.test.words().into();
+            labels.entry(run.statistics.dir.as_path()).or_default().push(said);
         }
     }
     labels

@@ -125,7 +125,7 @@ fn the_first_screen_the_law_and_the_tests_name_runs_of_the_page() {
     let real = &parts["real"];
     assert_eq!(
         (&real["source"], &real["burst"]["start_s"]),
-        (&"engine".into(), &Value::from(60.0))
+        (&"engine".into(), &Value::from(90.0))
     );
     let arms: Vec<&str> = list(&real["runs"]).iter().map(|run| word(&run["arm"])).collect();
     assert_eq!(arms, ["burst", "noburst", "capped", "rescue"]);
@@ -163,7 +163,12 @@ fn the_first_screen_the_law_and_the_tests_name_runs_of_the_page() {
     }
     let verdict = trapcheck(&["verdict", "vllm-cpu", "--format", "json", &runs()[0], &runs()[1]]);
     let verdict: Value = serde_json::from_slice(&{ verdict }.output().unwrap().stdout).unwrap();
-    assert_eq!(outcome["runs"][0]["clauses"], verdict["runs"][0]["clauses"]);
+    let first = word(&outcome["runs"][0]["id"]);
+    let run = json(out.path().join(format!("data/runs/{first}.json")));
+    let of_test = list(&run["tests"]).iter().find(|test| test["registration"] == "vllm-cpu");
+    for key in ["label", "clauses", "secondary", "decided_by", "binding"] {
+        assert_eq!(of_test.unwrap()[key], verdict["runs"][0][key], "{key}");
+    }
     let none = tests.iter().find(|test| test["name"] == "r1").unwrap();
     assert_eq!(none["no_outcome"], "no run here is about it");
     let parameter =

@@ -311,10 +311,15 @@ impl DrawingBackend for Svg<'_> {
             FontStyle::Italic => " font-style=\"italic\"",
             _ => "",
         };
+        let family = style.family();
+        let family = match self.lettering {
+            // A browser takes no name with a number in it unless it is quoted.
+            Lettering::OnPage => format!("'{}', sans-serif", family.as_str()),
+            _ => family.as_str().to_owned(),
+        };
         self.write(format_args!(
-            "<text {place} xml:space=\"preserve\" font-family=\"{}\" font-size=\"{}\"{slant} \
+            "<text {place} xml:space=\"preserve\" font-family=\"{family}\" font-size=\"{}\"{slant} \
              {ink}>{}</text>\n",
-            style.family().as_str(),
             style.size(),
             escaped(text),
         ))
@@ -352,6 +357,15 @@ mod tests {
         let mut drawing = page();
         drawing.text(&Label::plain("a<b & \"c\""), (1.0, 8.0), Anchor::Start, (7.0, INK));
         assert!(svg_source(&drawing).unwrap().contains(">a&lt;b &amp; &quot;c&quot;</text>"));
+    }
+
+    #[test]
+    fn on_a_page_the_font_is_named_as_browsers_take_it_and_colours_are_the_pages() {
+        let mut drawing = page();
+        drawing.text(&Label::plain("a"), (1.0, 8.0), Anchor::Start, (7.0, INK));
+        let svg = document(&drawing, "", "", Lettering::OnPage).unwrap();
+        assert!(svg.contains("font-family=\"'Source Sans 3', sans-serif\""), "{svg}");
+        assert!(svg.contains("fill=\"var(--figure-ink, #1a1a1a)\">a</text>"), "{svg}");
     }
 
     #[test]
