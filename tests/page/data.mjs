@@ -6,7 +6,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { onPage, ready, settled, shot } from "./open.mjs";
-import { PROJECT, printed } from "./program.mjs";
+import { PROJECT, printed, run, scratch } from "./program.mjs";
+import { serve } from "./serve.mjs";
 
 /** @param {string} path */
 async function sha256(path) {
@@ -88,10 +89,13 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     await settled(page, "ledger");
     assert.equal(await count(page), ledger.filter((row) => row.status === "differs" && row.section === "sec 4").length);
     await section.locator("[name=section]").selectOption("");
-    const cause = ledger.find((row) => row.cause).cause;
+    const cause = ledger.find((row) => row.cause).cause.kind;
     await section.locator("[name=cause]").selectOption(cause);
     await settled(page, "ledger");
-    assert.equal(await count(page), ledger.filter((row) => row.status === "differs" && row.cause === cause).length);
+    assert.equal(
+      await count(page),
+      ledger.filter((row) => row.status === "differs" && row.cause?.kind === cause).length,
+    );
     await section.locator("[name=cause]").selectOption("");
     await section.locator("[name=status]").selectOption("");
     await section.locator("[name=text]").fill("rescue-rescued");
@@ -103,7 +107,7 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     assert.ok((await row.innerText()).includes(expected.ours));
     await row.locator("button").click();
     const below = section.locator("tr.opened").first();
-    await below.locator(".files li").first().waitFor();
+    await below.locator(".files li").first().waitFor({ state: "attached" });
     assert.equal(await below.locator("pre").innerText(), expected.query.trim());
     const files = await below
       .locator(".files li")
@@ -124,6 +128,12 @@ test("each registered test has its file's hash and its outcome on the runs that 
     assert.equal(await section.locator("[data-test]").count(), tests.length);
     for (const test of tests) {
       assert.equal(test.sha256, await sha256(test.file), test.file);
+    }
+    for (const test of tests.filter(({ outcomes }) => outcomes.length > 0)) {
+      const line = await section.locator(`[data-test="${test.name}"] > summary`).innerText();
+      for (const { verdict, sources } of test.outcomes) {
+        assert.ok(line.includes(`${verdict} ${sources === "engine" ? "measured" : "simulated"}`), line);
+      }
     }
     const open = section.locator("[data-test=vllm-cpu]");
     await open.locator("summary").first().click();
@@ -147,4 +157,27 @@ test("a figure is read when it is opened, and takes the page's colours", async (
     assert.equal(fill, ink);
     await shot(figure, "figure-dark");
   });
+});
+
+test("a page of one's own runs has their verdicts, and says what it does not have", async () => {
+  const folder = join(await scratch(), "mine");
+  const { code, stderr } = await run(["page", "--out", folder, "results/vllm-cpu-driven"]);
+  assert.equal(code, 0, stderr);
+  const { base, close } = await serve(folder);
+  try {
+    await onPage({ of: base }, async (page) => {
+      const { parts } = await (await fetch(`${base}data/index.json`)).json();
+      for (const name of ["trap", "law", "figures", "ledger", "tests", "engines", "drop"]) {
+        const section = await ready(page, name);
+        const absent = parts[name === "trap" ? "real" : name]?.absent;
+        if (absent) {
+          assert.equal(await section.locator(".status").innerText(), absent);
+        }
+      }
+      assert.ok(parts.ledger.absent, "the paper's numbers are not those of other runs");
+      assert.equal(await page.locator("[data-project]").isVisible(), false);
+    });
+  } finally {
+    close();
+  }
 });

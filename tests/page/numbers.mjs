@@ -105,6 +105,11 @@ test("the two engines are the runs that the shown commands make", async () => {
       .evaluateAll((all) => all.map((clause) => clause.dataset.margin ?? null));
     const { trapped, recovered, draining } = answer.states[0];
     const clauses = [...trapped, ...recovered, ...draining];
+    const [why] = (await section.locator(".verdict").first().innerText()).split("\n");
+    assert.ok(
+      clauses.some((clause) => why.includes(clause.words)),
+      `${why} names what decided`,
+    );
     assert.deepEqual(
       margins.map((m) => (m === null ? null : Number(m))),
       clauses.map((clause) => clause.margin),

@@ -53,11 +53,13 @@ async function start() {
 
 /**
  * Opens the page in a fresh window, runs the test, and holds the console and every request against what is allowed.
- * @param {{hash?: string, context?: import("playwright-core").BrowserContextOptions}} how
+ * @param {{hash?: string, context?: import("playwright-core").BrowserContextOptions, of?: string}} how `of`: the address
+ *   of another page than the project's
  * @param {(page: import("playwright-core").Page, base: string) => Promise<void>} test
  */
-export async function onPage({ hash = "", context = {} }, test) {
-  const { base, browser } = await started();
+export async function onPage({ hash = "", context = {}, of }, test) {
+  const { base: project, browser } = await started();
+  const base = of ?? project;
   const window = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context });
   const page = await window.newPage();
   page.setDefaultTimeout(60_000);

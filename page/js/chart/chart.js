@@ -210,9 +210,6 @@ function body(panel, box, x, y) {
     g.append(s("line", { x1: LEFT, x2: right, y1: at, y2: at, class: "grid" }));
     g.append(s("text", { x: LEFT - 7, y: at + 4, class: "tick end" }, tick(value)));
   }
-  if (panel.stamp) {
-    g.append(s("text", { x: right - 6, y: box.top + 16, class: "stamp end" }, panel.stamp));
-  }
   for (const bar of panel.bars ?? []) {
     const from = x.at(bar.from);
     const at = y.at(bar.share);
@@ -232,6 +229,9 @@ function body(panel, box, x, y) {
   for (const moment of panel.moments ?? []) {
     const at = x.at(moment.at);
     g.append(s("line", { x1: at, x2: at, y1: box.top, y2: bottom, class: `moment ${moment.look ?? ""}` }));
+  }
+  if (panel.stamp) {
+    g.append(s("text", { x: right - 6, y: box.top + 16, class: "stamp end" }, panel.stamp));
   }
   for (const p of panel.points ?? []) {
     g.append(point(p, x.at(p.x), y.at(p.y)));

@@ -9,7 +9,7 @@ import { bind, offer } from "../form.js";
 import { say, wrong } from "../notice.js";
 import { ask, lists } from "../program.js";
 import { timeline } from "../timeline.js";
-import { badge, clauses, words } from "../verdict.js";
+import { badge, clauses } from "../verdict.js";
 
 /** Events that the picture shows by other means, or that lie on their beginning. */
 const ENDS = /^(window|burst over)/;
@@ -97,7 +97,10 @@ function show(root, ok) {
       draw(one(place, ".picture"), picture(engine));
       fill(
         one(place, ".verdict"),
-        ...verdict(ok.states.find((/** @type {any} */ state) => state.run === ok.engines[i].name)),
+        ...verdict(
+          ok.states.find((/** @type {any} */ state) => state.run === ok.engines[i].name),
+          ok.engines[i].because,
+        ),
       );
     }
   }
@@ -141,13 +144,19 @@ function capped(engine) {
   return on === undefined ? [] : [{ from: on.t_s, to: off?.t_s ?? engine.duration_s, look: "cap" }];
 }
 
-/** @param {import("../shapes.js").State | undefined} state */
-function verdict(state) {
+/**
+ * @param {import("../shapes.js").State | undefined} state
+ * @param {string | null} because what decided, in words
+ */
+function verdict(state, because) {
   if (state === undefined) {
     return [];
   }
-  const why = state.decided_by ? words(state.decided_by) : state.because;
-  return [badge(state.state), ` ${why ?? ""}`, h("details", {}, h("summary", {}, "every clause"), clauses(state))];
+  return [
+    badge(state.state),
+    ` ${because ?? state.because ?? ""}`,
+    h("details", {}, h("summary", {}, "every clause"), clauses(state)),
+  ];
 }
 
 /** @param {import("../shapes.js").Engine[]} engines */

@@ -15,6 +15,7 @@ export async function entry(row, number) {
   showCommand(commands, [number.command]);
   return [
     h("p", {}, `${row.id}: rests on ${row.basis || "nothing computed"}${row.unit ? `, in ${row.unit}` : ""}.`),
+    number.cause ? h("p", {}, `Cause, ${number.cause.kind}: ${number.cause.because}`) : null,
     number.intervals?.length > 0 ? intervals(number.intervals) : null,
     number.query ? h("pre", {}, number.query) : null,
     number.tables?.length > 0 ? await chain(number.tables) : null,

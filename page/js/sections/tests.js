@@ -35,11 +35,13 @@ export async function start(root) {
 function entry(test) {
   const commands = h("div", { class: "commands" });
   showCommand(commands, [test.command]);
-  const verdicts = test.outcomes.map((/** @type {any} */ outcome) => badge(outcome.verdict));
+  const verdicts = test.outcomes.map((/** @type {any} */ outcome) =>
+    h("span", { class: "outcome-in-short" }, badge(outcome.verdict), ` ${made(outcome).toLowerCase()} `),
+  );
   return h(
     "details",
     { "data-test": test.name },
-    h("summary", {}, h("b", {}, test.name), ` ${test.kind}, ${test.cell} `, ...verdicts),
+    h("summary", {}, h("b", {}, test.name), `: ${test.kind}, ${test.cell} `, ...verdicts),
     h("p", {}, test.rule),
     h(
       "p",
@@ -53,9 +55,17 @@ function entry(test) {
   );
 }
 
+/**
+ * What made the runs of an outcome.
+ * @param {{sources: string}} outcome
+ */
+function made({ sources }) {
+  return sources === "engine" ? "MEASURED" : "SIMULATED";
+}
+
 /** @param {any} outcome */
 function outcome(outcome) {
-  const simulated = outcome.sources !== "engine";
+  const simulated = made(outcome) === "SIMULATED";
   const groups = outcome.groups.map((/** @type {any} */ group) =>
     h("li", {}, `${group.group}: `, badge(group.verdict), ` ${group.because}`),
   );
@@ -67,7 +77,7 @@ function outcome(outcome) {
       {},
       badge(outcome.verdict),
       ` ${outcome.because ?? ""} `,
-      h("span", { class: simulated ? "source simulated" : "source" }, simulated ? "SIMULATED" : "MEASURED"),
+      h("span", { class: simulated ? "source simulated" : "source" }, made(outcome)),
     ),
     outcome.decisive ? null : h("p", { class: "note" }, `Not decisive: ${outcome.not_decisive_because}`),
     h("ul", {}, ...groups),
