@@ -41,10 +41,10 @@ engine: ## Build vLLM's CPU engine and a tiny model, 6.2 GB (engines/vllm-cpu/bu
 	@engines/vllm-cpu/install.sh $(ENGINE)
 
 trap: build ## Measure the paired test at 1/10 scale on that engine: half an hour
-	@engines/vllm-cpu/trap.sh $(ENGINE) configs/campaigns/vllm-cpu-trap.yaml $(TRAP)
+	@engines/vllm-cpu/trap.sh $(ENGINE) vllm-cpu-trap $(TRAP)
 
 trap-quick: build ## Three minutes of it: a burst, and the engine stuck
-	@engines/vllm-cpu/trap.sh $(ENGINE) configs/campaigns/vllm-cpu-trap-quick.yaml $(TRAP)
+	@engines/vllm-cpu/trap.sh $(ENGINE) vllm-cpu-trap-quick $(TRAP)
 
 # Each check runs, whatever the others found: what differs is named by one of them.
 verify: build ## Compute everything again and compare; check the hashes of all data

@@ -96,7 +96,7 @@ pub use trapcheck_runs::{judged, law, measure, rule, run};
 pub use trapcheck_setup::{digits, escape, name, nearest};
 pub use trapcheck_simulator::{client, knee, plan, sim};
 
-use trapcheck_setup::{hash, limits};
+use trapcheck_setup::{date, hash, limits};
 
 /// What is fixed before a run: cells, workloads, protocols, arms and campaigns; and, with the
 /// rules that read them, registrations.

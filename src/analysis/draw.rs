@@ -8,6 +8,7 @@ mod from_empty;
 mod mirror;
 mod rescue;
 pub mod run_picture;
+mod session_law;
 mod stampede;
 pub mod theorem;
 pub mod theory;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use crate::digits::fixed;
 use crate::figure::origin::Source;
 use crate::figure::{Figure, FigureError, Origin};
+use crate::law::trap_check::Calibration;
 use crate::measure::Share;
 use crate::model::{ModelError, Theory};
 use crate::run::{self, Meta, SourceFile};
@@ -99,6 +101,12 @@ pub fn draw(
                 published: published.as_ref(),
             };
             theorem::draw(runs, spec, &asked, configs)
+        }
+        Draw::SessionLaw { cell, rho } => {
+            let cells = std::slice::from_ref(cell);
+            let calibration = Calibration::default();
+            let asked = theorem::Asked { cells, rho: *rho, calibration, published: None };
+            session_law::draw(runs, spec, &asked, &solved(cell)?, configs)?
         }
         Draw::TimeScales {} => time_scales::draw(runs, spec),
         Draw::TiltedMix { cell, rate } => {

@@ -1,11 +1,12 @@
 //! `trapcheck knee`: how many sessions fit on an engine, and where it falls off.
 
+mod against;
 mod plot;
 mod which;
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use trapcheck_answers::knee::Predicted;
@@ -16,7 +17,10 @@ use super::output::{self, Format, Print};
 use super::workload::SessionsArgs;
 use super::{progress, project};
 use crate::knee::{Levels, Outcome, Question, Start};
+use crate::setup::{Cell as Engine, Configs, Workload};
 use crate::sim::SimError;
+use crate::table::Table;
+use against::AgainstArgs;
 use which::EngineArgs;
 
 /// How many sessions fit on an engine, and where it falls off
@@ -35,6 +39,8 @@ use which::EngineArgs;
   trapcheck knee --sessions traces.csv.gz --cell sglang-native --plot knee.svg
   trapcheck knee --cell sglang-300k --workload standard --population 16,24,32,48 --seeds 10
   trapcheck knee --cell sglang-300k --workload standard --host-tokens 600000 --host-load-rate 100000
+  trapcheck knee --cell vllm-cpu-tiny-30k-recorded --workload vllm-cpu-recorded --ramp 2 \\
+      --against results/vllm-cpu-recorded
 
 Exit codes: 0 answered; 2 bad usage or input"
 )]
@@ -43,6 +49,8 @@ pub struct Args {
     sessions: SessionsArgs,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// Populations to simulate; by default they are searched
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     population: Vec<u32>,
@@ -88,15 +96,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     search.check()?;
     let configs = project::configs(&args.engine.configs)?;
     let engine = args.engine.engine(&configs)?;
-    let chosen = args.sessions.chosen(&configs, engine.cell.pool_tokens)?;
-    let (workload, notes) = match chosen {
-        Some(chosen) => (chosen.workload, chosen.notes),
-        None => match configs.workloads.get(&engine.cell.workload) {
-            Some(workload) => (workload.clone(), Vec::new()),
-            None => bail!("give the sessions: --sessions FILE or --workload NAME"),
-        },
-    };
+    let (workload, notes) = args.workload(&configs, &engine.cell)?;
     notes.iter().for_each(|note| eprintln!("{note}"));
+    if args.against.is_asked() {
+        let table = args.against.table(args, &configs, &engine, &workload)?;
+        return shown(&args.print, "knee-against", &[table], &notes);
+    }
     let (run, levels) = search.run_and_levels();
     let question = Question {
         cell: &engine.cell,
@@ -112,21 +117,37 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let predicted = predicted(&question);
     let tables = search.tables(&question, &found, predicted);
     args.plot.write(|| {
-        Ok(plot::figure(&question, &found.knee, found.with_host.as_ref(), predicted.map(|p| p.onset)))
+        Ok(plot::figure(
+            &question,
+            &found.knee,
+            found.with_host.as_ref(),
+            predicted.map(|p| p.onset),
+        ))
     })?;
-    match args.print.format {
+    shown(&args.print, "knee", &tables, &notes)
+}
+
+/// Prints tables; as csv the last of them.
+fn shown(
+    print: &Print,
+    answer: &str,
+    tables: &[Table],
+    notes: &[String],
+) -> anyhow::Result<ExitCode> {
+    match print.format {
         Format::Table => {
-            let text = tables.each_ref().map(|table| {
-                format!("{}\n{}", table.title, output::grid_of(table, args.print.width()))
-            });
+            let text: Vec<String> = tables
+                .iter()
+                .map(|table| format!("{}\n{}", table.title, output::grid_of(table, print.width())))
+                .collect();
             output::show(&text.join("\n"))?;
         }
         Format::Json => {
             let named = tables.iter().map(|table| (table.name.as_str(), table.to_json()));
             let notes = ("notes", serde_json::json!(notes));
-            output::print(&output::json("knee", named.chain([notes]))?)?;
+            output::print(&output::json(answer, named.chain([notes]))?)?;
         }
-        Format::Csv => output::print(&tables[1].to_csv())?,
+        Format::Csv => output::print(&tables.last().context("a table")?.to_csv())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -144,6 +165,22 @@ impl Args {
             trapped: self.trapped,
             host_tokens: self.host_tokens,
             host_load_rate: self.host_load_rate,
+        }
+    }
+
+    /// The sessions that were asked for, else the cell's own.
+    fn workload(
+        &self,
+        configs: &Configs,
+        cell: &Engine,
+    ) -> anyhow::Result<(Workload, Vec<String>)> {
+        let known = configs.workloads.contains_key(&cell.workload)
+            || configs.session_workloads.contains_key(&cell.workload);
+        let own = known.then(|| self.sessions.or_named(&cell.workload));
+        let asked = own.as_ref().unwrap_or(&self.sessions);
+        match asked.chosen(configs, cell.pool_tokens)? {
+            Some(chosen) => Ok((chosen.workload, chosen.notes)),
+            None => bail!("give the sessions: --sessions FILE or --workload NAME"),
         }
     }
 }

@@ -4,4 +4,5 @@
 pub use trapcheck_answers::facts::{answers, facts};
 pub use trapcheck_answers::{burst, curve, drain, knee, rescue, trap};
 
+pub mod closed;
 pub mod sessions;

@@ -228,8 +228,13 @@ mod tests {
         let configs = crate::configs::load(Path::new("configs")).unwrap();
         let file = &configs.registrations["r1"];
         let (cell, workload, protocol) = configs.of_cell(&file.registration.cell).unwrap();
-        let rescue =
-            ArmSpec::Rescue { cap: 20, engage_s: 1800.0, min_capped_s: 600.0, hold_s: 300.0, tick_s: 10.0 };
+        let rescue = ArmSpec::Rescue {
+            cap: 20,
+            engage_s: 1800.0,
+            min_capped_s: 600.0,
+            hold_s: 300.0,
+            tick_s: 10.0,
+        };
         let arms = [ArmSpec::NoBurst {}, ArmSpec::Burst { sessions: None }, rescue];
         let run = |arm: &ArmSpec| -> Measured {
             let (multiple, options) = (Some(1.35), Options::default());

@@ -53,6 +53,7 @@ pub fn configs() -> Result<Configs, ConfigError> {
         check_layout(&layout).map_err(|message| ConfigError::new(&path, message))?;
         Ok(Arc::new(layout))
     });
-    let layouts = layouts.collect::<Result<_, ConfigError>>()?;
-    Ok(Configs { layouts, ..Configs::parse(dir, &files)? })
+    let mut configs = Configs::parse(dir, &files)?;
+    configs.layouts = layouts.collect::<Result<_, ConfigError>>()?;
+    Ok(configs)
 }

@@ -1,11 +1,11 @@
 //! The entry model's curve of a cell (App. E.9).
 
+use crate::digits::fixed;
 use crate::facts::{Fact, answers, facts};
 use crate::model::curve::entry::State;
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
-use crate::digits::fixed;
 use crate::table::{Cell, Col, Heading, Table};
 
 /// A state of the curve, its rate in lambda_ref and its share of turns that hit.

@@ -85,7 +85,9 @@ pub fn traps(theory: &Theory, trap: Option<&Trap>) -> Result<Vec<(f64, Trap)>, M
 pub fn mix(theory: &Theory, trap: &Trap) -> Vec<TurnShare> {
     let both = trap.tilted_mix.iter().zip(&theory.means.mix);
     let shares = both.zip(1..);
-    shares.map(|((trapped, all), turn)| TurnShare { turn, trapped: *trapped, stationary: *all }).collect()
+    shares
+        .map(|((trapped, all), turn)| TurnShare { turn, trapped: *trapped, stationary: *all })
+        .collect()
 }
 
 /// The backlog from the burst on, after arrivals change at `at_s` to each of `rates`

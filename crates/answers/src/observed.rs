@@ -130,7 +130,7 @@ pub fn as_text(found: &[Found]) -> String {
             lines.push(format!("{}{made}{}", of(&answer.engine), answer.headline));
             lines.extend(answer.evidence.iter().take(LINES).map(|e| format!("  {}", e.words)));
             lines.push(format!("  do: {}", answer.action));
-            let then = answer.capacity.iter().flat_map(|capacity| capacity.lines());
+            let then = answer.capacity.iter().flat_map(|c| c.lines(outlook.is_some()));
             lines.extend(then.map(|words| format!("  then: {words}")));
             let by_model = outlook.iter().flat_map(Outlook::lines);
             lines.extend(by_model.map(|words| format!("  model F: {words}")));

@@ -11,11 +11,7 @@ use crate::{paired, runs, trap_check};
 
 /// The runs, the checks of those that are stuck, and the paired test's verdicts.
 pub fn tables(scoring: &Scoring, verdicts: &[Verdict]) -> Vec<Table> {
-    vec![
-        runs::table(&scoring.runs),
-        trap_check::table(&scoring.runs),
-        paired::table(verdicts),
-    ]
+    vec![runs::table(&scoring.runs), trap_check::table(&scoring.runs), paired::table(verdicts)]
 }
 
 /// The parts of the answer, with every clause behind a state; `tables` are those of [`tables`].

@@ -109,17 +109,13 @@ impl Search {
             }
         }
         if !(0.0 < self.trapped && self.trapped <= self.good && self.good <= 1.0) {
-            return Err(Refused::new(
-                "--trapped and --good: expected 0 < trapped <= good <= 1",
-            ));
+            return Err(Refused::new("--trapped and --good: expected 0 < trapped <= good <= 1"));
         }
         if self.seeds == 0 || self.most == 0 || self.population.contains(&0) {
             return Err(Refused::new("--seeds, --most and --population: expected at least 1"));
         }
         if self.host_load_rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
-            return Err(Refused::new(
-                "--host-load-rate: expected a positive number of tokens/s",
-            ));
+            return Err(Refused::new("--host-load-rate: expected a positive number of tokens/s"));
         }
         Ok(())
     }

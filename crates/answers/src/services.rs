@@ -1,5 +1,6 @@
 //! Files that engines and load generators left, as views of the services they are of.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use trapcheck_observed::read::{Reader, stamp_of_name};
@@ -97,8 +98,9 @@ pub fn is_known(observed: &Observed) -> bool {
 /// There is none: why, in words.
 pub fn usable(mut services: Vec<Service>) -> Result<Vec<Service>, String> {
     if services.iter().all(|service| service.observed.is_empty()) {
-        let why: Vec<_> = services.iter().map(|s| why_nothing(&s.observed)).collect();
-        return Err(format!("nothing in it could be used{}", why.concat()));
+        // Of several folders each reason once.
+        let why: BTreeSet<_> = services.iter().map(|s| why_nothing(&s.observed)).collect();
+        return Err(format!("nothing in it could be used{}", String::from_iter(why)));
     }
     services.retain(|service| !service.observed.is_empty());
     Ok(services)
@@ -107,7 +109,7 @@ pub fn usable(mut services: Vec<Service>) -> Result<Vec<Service>, String> {
 fn why_nothing(observed: &Observed) -> String {
     let why: Vec<String> =
         observed.dropped.iter().map(|(why, count)| format!("{} {why}", count.count)).collect();
-    if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) }
+    if why.is_empty() { ": no record is in it".into() } else { format!(": {}", why.join(", ")) }
 }
 
 /// A file's name up to its last dot.

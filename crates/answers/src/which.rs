@@ -13,6 +13,7 @@ use crate::setup::protocol::Paired;
 use crate::setup::{
     Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
 };
+use crate::workload::gaps_by_law;
 use trapcheck_setup::limits;
 
 /// The cell, by name or by numbers, which change a named one; each field is a flag of
@@ -85,7 +86,7 @@ pub struct Load {
 pub struct Chosen {
     /// The cell.
     pub cell: Cell,
-    /// Its own workload; none for a cell by numbers.
+    /// Its own workload; none for a cell by numbers, or whose workload consists of sessions.
     pub own: Option<Workload>,
     /// Its protocol's paired test.
     pub paired: Paired,
@@ -136,6 +137,26 @@ impl Which {
         };
         self.change_cell(&mut chosen.cell)?;
         Ok(chosen)
+    }
+
+    /// The name of the workload to play in place of [`Chosen::own`]: the one that was asked for,
+    /// else the cell's if it consists of sessions, which depend on the pool.
+    ///
+    /// # Errors
+    /// A limit of gaps, and none whose gaps it could limit.
+    pub fn workload_named(
+        &self,
+        chosen: &Chosen,
+        configs: &Configs,
+        gap_limit_s: Option<f64>,
+    ) -> Result<Option<String>, Refused> {
+        let own = &chosen.cell.workload;
+        let own = configs.session_workloads.contains_key(own).then_some(own);
+        let named = self.workload.as_ref().or(own).cloned();
+        match (&named, gap_limit_s) {
+            (None, Some(_)) => Err(gaps_by_law(&chosen.cell.workload)),
+            _ => Ok(named),
+        }
     }
 
     /// The chosen cell, solved, with the workload that was asked for in place of its own.
@@ -217,6 +238,14 @@ impl Which {
         })
     }
 
+    fn changes_a_law(&self) -> bool {
+        let tokens = [self.first_prompt, self.tool_output, self.decoded];
+        let numbers = [self.mean_turns, self.tool_mean_s, self.tool_delay_s];
+        tokens.iter().any(Option::is_some)
+            || numbers.iter().any(Option::is_some)
+            || self.max_turns.is_some()
+    }
+
     fn change_cell(&self, cell: &mut Cell) -> Result<(), Refused> {
         cell.pool_tokens = self.pool.unwrap_or(cell.pool_tokens);
         cell.chunk_tokens = self.chunk_tokens.unwrap_or(cell.chunk_tokens);
@@ -263,6 +292,12 @@ impl Which {
     }
 
     fn change_workload(&self, workload: &mut Workload) -> Result<(), Refused> {
+        if workload.recorded.is_some() && self.changes_a_law() {
+            return Err(Refused(format!(
+                "flags of a workload change a law; {} consists of sessions",
+                workload.name
+            )));
+        }
         if let Some(tokens) = self.first_prompt {
             workload.first_prompt_tokens = tokens;
         }
@@ -286,9 +321,7 @@ impl Which {
         }
         if let Some(shift_s) = self.tool_delay_s {
             let ToolTime::Exponential { mean_s } = workload.tool_time else {
-                return Err(Refused::new(
-                    "--tool-delay-s delays an exponential tool time only",
-                ));
+                return Err(Refused::new("--tool-delay-s delays an exponential tool time only"));
             };
             workload.tool_time = ToolTime::ShiftedExponential { shift_s, mean_s };
         }
@@ -299,13 +332,15 @@ impl Which {
 /// A cell of the configuration, as it stands there.
 fn named(name: &str, configs: &Configs) -> Result<Chosen, Refused> {
     let cell = cell_named(name, configs)?;
-    let own = configs.workloads.get(&cell.workload);
-    let own = own.ok_or_else(|| Refused(format!("no workload {}", cell.workload)))?.clone();
+    let own = configs.workloads.get(&cell.workload).cloned();
+    if own.is_none() && !configs.session_workloads.contains_key(&cell.workload) {
+        return Err(Refused(format!("no workload {}", cell.workload)));
+    }
     let (paired, from_empty_s) = configs
         .protocols
         .get(&cell.protocol)
         .map_or((Paired::PAPER, FROM_EMPTY_S), |p| (p.paired, p.e0b.horizon_s));
-    Ok(Chosen { cell: cell.clone(), own: Some(own), paired, from_empty_s })
+    Ok(Chosen { cell: cell.clone(), own, paired, from_empty_s })
 }
 
 /// A cell of the configuration.

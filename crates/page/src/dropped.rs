@@ -35,7 +35,8 @@ struct Named {
 /// None, a name that is no path below where it was dropped, or bytes that are not there.
 pub fn files(question: &Question, bytes: Source<'_>) -> Result<Vec<Dropped>, Refused> {
     let named: Vec<Named> = question.field("files")?.unwrap_or_default();
-    let mut files = named.into_iter().map(|file| read(file, bytes)).collect::<Result<Vec<_>, _>>()?;
+    let mut files =
+        named.into_iter().map(|file| read(file, bytes)).collect::<Result<Vec<_>, _>>()?;
     if files.is_empty() {
         return Err(Refused::new("files: expected at least one"));
     }

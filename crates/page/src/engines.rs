@@ -27,11 +27,7 @@ pub fn waiting(run: &Run, protocol: &Protocol) -> Vec<(f64, Option<f64>)> {
 }
 
 /// The run, its series and what happened to it.
-pub fn engine(
-    run: &ScoredRun,
-    protocol: &Protocol,
-    waiting: &[(f64, Option<f64>)],
-) -> Value {
+pub fn engine(run: &ScoredRun, protocol: &Protocol, waiting: &[(f64, Option<f64>)]) -> Value {
     let series = &run.measures.series;
     let known = |points: &[(f64, f64)]| -> Value {
         line(points.iter().map(|(t_s, value)| (*t_s, Some(*value))))

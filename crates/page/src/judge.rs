@@ -18,16 +18,16 @@ use trapcheck_runs::judged::statistics::{RunStatistics, Unreadable};
 use trapcheck_runs::run::load::{LoadOptions, load_files};
 use trapcheck_setup::packing::Packing;
 
+use crate::Refused;
 use crate::command::{KNOWN, flags, quoted};
 use crate::dropped::{Dropped, Source, files, paths};
 use crate::engines::{engine, waiting};
+use crate::judged::Measured;
 use crate::judged::score::{Scoring, score as score_of};
 use crate::judged::verdict::Verdict;
-use crate::judged::Measured;
 use crate::question::Question;
 use crate::reply::Reply;
 use crate::run_files::{NO_ZSTD, RunFiles, run_folders};
-use crate::Refused;
 
 /// The queue of a run over time, by its directory.
 type Waiting = (PathBuf, Vec<(f64, Option<f64>)>);
@@ -78,11 +78,7 @@ impl<'a> Judged<'a> {
 ///
 /// # Errors
 /// Files that cannot be used, in the command line's words.
-pub fn judge(
-    question: &Question,
-    bytes: Source<'_>,
-    configs: &Configs,
-) -> Result<Reply, Refused> {
+pub fn judge(question: &Question, bytes: Source<'_>, configs: &Configs) -> Result<Reply, Refused> {
     let dropped = files(question, bytes)?;
     let folders = run_folders(&dropped);
     let reply = if folders.is_empty() {
@@ -140,7 +136,8 @@ fn no_orphans(dropped: &[Dropped]) -> Result<(), Refused> {
     let is_turns = |file: &&Dropped| {
         file.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("turns."))
     };
-    let orphan = dropped.iter().filter(|file| file.path.parent() != Some(Path::new("."))).find(is_turns);
+    let orphan =
+        dropped.iter().filter(|file| file.path.parent() != Some(Path::new("."))).find(is_turns);
     match orphan.and_then(|file| file.path.parent()) {
         Some(dir) => Err(Refused(format!("{}: has a turns table but no meta.json", dir.display()))),
         None => Ok(()),

@@ -8,8 +8,8 @@ use trapcheck_runs::configs::Configs;
 use crate::ladder::{Question as Ladder, Start, State};
 use crate::question::Question;
 use crate::reply::Reply;
-use crate::theory::of_sessions;
 use crate::{Refused, command};
+use trapcheck_answers::workload::{Playable, named};
 
 /// Answers `knee`.
 ///
@@ -20,19 +20,13 @@ pub fn knee(question: &Question, configs: &Configs) -> Result<Reply, Refused> {
     search.check()?;
     let engine = question.part::<engine::Asked>()?.engine(configs)?;
     let (limit, pool_tokens) = (question.field("gap_limit")?, engine.cell.pool_tokens);
-    let (workload, mut notes) = match question.field::<String>("workload")? {
-        Some(name) => {
-            let chosen = of_sessions(configs, &name, limit, pool_tokens)?;
-            (chosen.workload, chosen.notes)
-        }
-        None => match configs.workloads.get(&engine.cell.workload) {
-            Some(workload) => (workload.clone(), Vec::new()),
-            None => {
-                let message = "give the sessions: --sessions FILE or --workload NAME";
-                return Err(Refused::new(message));
-            }
-        },
+    let own = &engine.cell.workload;
+    let known = configs.workloads.contains_key(own) || configs.session_workloads.contains_key(own);
+    let asked: Option<String> = question.field("workload")?;
+    let Some(name) = asked.or_else(|| known.then(|| own.clone())) else {
+        return Err(Refused::new("give the sessions: --sessions FILE or --workload NAME"));
     };
+    let Playable { workload, mut notes } = named(configs, &name, limit, pool_tokens)?;
     let (run, levels) = search.run_and_levels();
     let ladder = Ladder {
         cell: &engine.cell,

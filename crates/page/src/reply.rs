@@ -11,10 +11,7 @@ pub struct Reply(Map<String, Value>);
 
 impl Reply {
     /// What a command prints: these parts.
-    pub fn of<K: Into<String>>(
-        command: &str,
-        parts: impl IntoIterator<Item = (K, Value)>,
-    ) -> Self {
+    pub fn of<K: Into<String>>(command: &str, parts: impl IntoIterator<Item = (K, Value)>) -> Self {
         Self(object(command, parts))
     }
 

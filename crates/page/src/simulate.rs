@@ -102,7 +102,8 @@ fn scale(run: &ScoredRun) -> Value {
 /// Runs that cannot be asked for.
 pub fn command(question: &Question) -> Result<String, Refused> {
     let asked = asked(question)?;
-    let common = flags(question, ["cell", "rate", "seed"].into_iter().chain(OPTIONS.iter().copied()));
+    let common =
+        flags(question, ["cell", "rate", "seed"].into_iter().chain(OPTIONS.iter().copied()));
     let mut lines: Vec<String> = asked
         .iter()
         .map(|run| {

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use trapcheck_answers::rescue::Backlog;
 use trapcheck_answers::which::{Load, Which};
-use trapcheck_answers::workload::Named;
 use trapcheck_answers::{burst, curve, drain, lines, rescue, trap, workload};
 
 use crate::model::Theory;
@@ -11,7 +10,6 @@ use crate::question::Question;
 use crate::reply::Reply;
 use crate::{Refused, command};
 use trapcheck_runs::configs::Configs;
-
 
 /// Answers `trap`, `cut`, `stop`, `curve`, `burst` and `rescue`.
 ///
@@ -35,30 +33,13 @@ fn solved(question: &Question, configs: &Configs) -> Result<(Theory, Vec<String>
     let which: Which = question.part()?;
     let chosen = which.chosen(configs)?;
     let limit = question.field("gap_limit")?;
-    let asked_for = match &which.workload {
+    let asked_for = match which.workload_named(&chosen, configs, limit)? {
         None => None,
-        Some(name) => Some(of_sessions(configs, name, limit, chosen.cell.pool_tokens)?),
+        Some(name) => Some(workload::named(configs, &name, limit, chosen.cell.pool_tokens)?),
     };
     let (workload, notes) =
         asked_for.map_or((None, Vec::new()), |made| (Some(made.workload), made.notes));
     Ok((which.theory(chosen, workload)?, notes))
-}
-
-/// A workload of the configuration; one of a file is not for a page to read.
-pub fn of_sessions(
-    configs: &Configs,
-    name: &str,
-    gap_limit_s: Option<f64>,
-    pool_tokens: u64,
-) -> Result<workload::Chosen, Refused> {
-    match workload::named(configs, name, gap_limit_s, pool_tokens)? {
-        Named::Chosen(chosen) => Ok(chosen),
-        Named::Recorded(file) => Err(Refused(format!(
-            "workload {name}: its sessions are in {}, which is not carried along: ask on the \
-             command line",
-            file.path.display()
-        ))),
-    }
 }
 
 fn rate(question: &Question, theory: &Theory) -> Result<f64, Refused> {

@@ -52,14 +52,17 @@ fn what_cannot_be_answered_is_refused_in_words() {
         "give a rate: --rate, --sessions-per-s or --rho"
     );
     assert!(refused(r#"{"ask":"trap","cell":"sglang-300k","rate":"x"}"#).contains("x"));
-    assert!(refused(r#"{"ask":"simulate","cell":"sglang-300k","runs":[{"arm":"capped"}]}"#)
-        .contains("this arm needs --cap"));
+    assert!(
+        refused(r#"{"ask":"simulate","cell":"sglang-300k","runs":[{"arm":"capped"}]}"#)
+            .contains("this arm needs --cap")
+    );
 }
 
 #[test]
 fn two_engines_are_simulated_and_judged_each_with_what_happened_when() {
     let runs = json!([{"arm": "burst"}, {"arm": "rescue", "cap": 20, "from": 1800}]);
-    let asked = json!({"ask": "simulate", "cell": "sglang-300k", "rate": 1.65, "seed": 0, "runs": runs});
+    let asked =
+        json!({"ask": "simulate", "cell": "sglang-300k", "rate": 1.65, "seed": 0, "runs": runs});
     let said = ok(asked.clone());
     assert_eq!(
         said["command"],
@@ -68,9 +71,17 @@ fn two_engines_are_simulated_and_judged_each_with_what_happened_when() {
          --out rescue && trapcheck score burst rescue"
     );
     let engines = said["engines"].as_array().unwrap();
-    assert_eq!((engines[0]["state"].as_str(), engines[0]["source"].as_str()), (Some("TRAPPED"), Some("simulator")));
+    assert_eq!(
+        (engines[0]["state"].as_str(), engines[0]["source"].as_str()),
+        (Some("TRAPPED"), Some("simulator"))
+    );
     let happened = |engine: &Value, what: &str| {
-        engine["events"].as_array().unwrap().iter().find(|e| e["what"] == what).map(|e| e["t_s"].clone())
+        engine["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|e| e["what"] == what)
+            .map(|e| e["t_s"].clone())
     };
     assert_eq!(happened(&engines[0], "burst begins"), Some(json!(1200.0)));
     assert_eq!(happened(&engines[0], "cap on"), None);
@@ -86,13 +97,21 @@ fn two_engines_are_simulated_and_judged_each_with_what_happened_when() {
 #[test]
 fn dropped_files_are_told_apart_and_judged() {
     let log = include_str!("../../observed/tests/corpus/vllm-log.v1.txt");
-    let said = ok(json!({"ask": "judge", "pool": 300_000, "files": [{"name": "server.log", "text": log}]}));
-    assert_eq!((said["what"].as_str(), said["format"].as_str()), (Some("observed"), Some("trapcheck-diagnose/1")));
+    let said = ok(
+        json!({"ask": "judge", "pool": 300_000, "files": [{"name": "server.log", "text": log}]}),
+    );
+    assert_eq!(
+        (said["what"].as_str(), said["format"].as_str()),
+        (Some("observed"), Some("trapcheck-diagnose/1"))
+    );
     assert_eq!(said["command"], "trapcheck diagnose --pool 300000 server.log");
     assert!(!said["text"].as_str().unwrap().is_empty());
     let files = json!([{"name": "run/meta.json", "text": "{}"}]);
     let said = ok(json!({"ask": "judge", "files": files}));
-    assert_eq!((said["what"].as_str(), said["command"].as_str()), (Some("runs"), Some("trapcheck score run")));
+    assert_eq!(
+        (said["what"].as_str(), said["command"].as_str()),
+        (Some("runs"), Some("trapcheck score run"))
+    );
     assert!(said["not_scored"][0]["problems"][0].as_str().unwrap().starts_with("run/meta.json"));
     let orphan = json!({"ask": "judge", "files": [{"name": "run/turns.csv", "text": "a\n"}]});
     assert_eq!(refused(&orphan.to_string()), "run: has a turns table but no meta.json");

@@ -5,7 +5,7 @@
 //! application's.
 
 use trapcheck_model::model;
-use trapcheck_setup::{decimal, escape, hash, limits, nearest, parse_message, setup};
+use trapcheck_setup::{date, decimal, escape, hash, limits, nearest, parse_message, setup};
 
 pub mod configs;
 pub mod judged;

@@ -7,6 +7,7 @@
 mod answer;
 pub mod check;
 pub mod columns;
+pub mod derived;
 pub mod engine;
 mod format;
 pub mod gate;

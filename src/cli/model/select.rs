@@ -32,7 +32,7 @@ pub struct Which {
     #[arg(long, value_name = "NAME", conflicts_with_all = WORKLOAD_FLAGS)]
     workload: Option<String>,
     /// With a workload of sessions: no gap between an answer and the next turn is longer, s
-    #[arg(long, value_name = "SECONDS", requires = "workload")]
+    #[arg(long, value_name = "SECONDS")]
     gap_limit: Option<f64>,
     /// Folder of cells and workloads
     #[arg(long, value_name = "DIR", default_value = "configs")]
@@ -185,13 +185,20 @@ impl Which {
             false => Configs::default(),
         };
         let chosen = asked.chosen(&configs)?;
-        let workload = self.asked_for(&configs, chosen.cell.pool_tokens)?;
+        let named = asked.workload_named(&chosen, &configs, self.gap_limit)?;
+        let workload = self.asked_for(&configs, named.as_deref(), chosen.cell.pool_tokens)?;
         Ok(asked.theory(chosen, workload)?)
     }
 
-    /// The workload asked for by name, if one was.
-    fn asked_for(&self, configs: &Configs, pool_tokens: u64) -> anyhow::Result<Option<Workload>> {
-        let Some(name) = &self.workload else { return Ok(None) };
+    /// The workload that is played, if it was asked for by name or consists of sessions; what is to
+    /// be said of them is said.
+    fn asked_for(
+        &self,
+        configs: &Configs,
+        name: Option<&str>,
+        pool_tokens: u64,
+    ) -> anyhow::Result<Option<Workload>> {
+        let Some(name) = name else { return Ok(None) };
         let asked = SessionsArgs::named(name, self.gap_limit).chosen(configs, pool_tokens)?;
         Ok(asked.map(|chosen| {
             chosen.notes.iter().for_each(|note| eprintln!("{note}"));

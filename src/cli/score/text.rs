@@ -10,9 +10,9 @@ use crate::judged::score::{ScoredRun, Scoring};
 use crate::judged::verdict::Verdict;
 use crate::law::trap_check::CheckLine;
 use crate::rule::{SeedOutcome, State};
-pub use trapcheck_answers::score::because;
 use crate::table::about_run::{AboutRun, token_rate_ratio};
 use crate::table::{self, Cell, Col, Heading, fixed};
+pub use trapcheck_answers::score::because;
 
 /// The answer for people.
 pub fn as_text(scoring: &Scoring, verdicts: &[Verdict], width: Width) -> String {

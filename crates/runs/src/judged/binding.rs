@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use crate::rule::state::Load;
-use crate::run::{Meta, Source};
-use crate::rule::registration::{PUBLISHED_RULE, Status};
 use crate::configs::Configs;
 use crate::rule::registration::RegistrationFile;
+use crate::rule::registration::{PUBLISHED_RULE, Status};
+use crate::rule::state::Load;
+use crate::run::{Meta, Source};
 
 /// How a run stands to the registration it is judged by.
 #[derive(Debug, Clone, PartialEq, Eq)]

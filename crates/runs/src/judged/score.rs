@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::configs::Configs;
 use crate::law::{TrapCheck, trap_checks};
 use crate::rule::paired::PairedTest;
+use crate::rule::registration::PUBLISHED_RULE;
+use crate::rule::registration::{PairedThresholds, RegistrationFile};
 use crate::rule::stability::{Stability, is_stable};
 use crate::rule::state::{Load, RunState, judge};
-use crate::rule::registration::PUBLISHED_RULE;
-use crate::configs::Configs;
-use crate::rule::registration::{PairedThresholds, RegistrationFile};
 use crate::setup::ConfigError;
 
 use super::Measured;
@@ -159,6 +159,8 @@ impl Scoring {
             judges.extend(file.filter(|file| PairedTest::of(&file.registration.test).is_some()));
         }
         judges.dedup_by(|a, b| a.sha256 == b.sha256 && !a.is_published());
+        // Recorded sessions, which may not be here, have no law to hold a verdict against.
+        judges.retain(|file| configs.of_cell(&file.registration.cell).is_some());
         let measured = self.judged();
         let verdicts: Result<Vec<_>, _> =
             judges.iter().map(|file| verdict(file, &measured, configs)).collect();

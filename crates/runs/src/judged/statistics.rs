@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::configs::Configs;
 use crate::law::calibrate::{self, TurnCostFit};
 use crate::law::iteration::{self, IterationFit};
 use crate::law::trap_check::own_speed;
@@ -26,10 +27,9 @@ use crate::measure::{RunMeasures, measure};
 use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
 use crate::rule::registered::{Candidate, Measurable, Role};
+use crate::rule::registration::RegistrationFile;
 use crate::rule::test::TestMeasures;
 use crate::run::{META, Meta, PlannedSession, Problem, Run, STARTED, Source, SourceFile};
-use crate::configs::Configs;
-use crate::rule::registration::RegistrationFile;
 use crate::setup::{Arm, Protocol, Span};
 
 /// A run that could not be read, and why.
@@ -63,7 +63,8 @@ pub struct RunStatistics {
     pub queue: Option<QueueMeasures>,
     /// How long the engine's queue was.
     pub queue_lengths: Option<QueueLengths>,
-    /// How much of its prompt a hit reused; `None` where it is unknown which turns hit.
+    /// How much of its prompt a hit reused; `None` where it is unknown which turns hit, and of
+    /// recorded sessions, whose new tokens follow no law.
     pub reuse: Option<Reuse>,
     /// When a closed run hit least: from its first bin with fewer than half hits to its
     /// last (App. E.3).
@@ -103,9 +104,13 @@ impl RunStatistics {
         configs: &Configs,
         also: Option<&RegistrationFile>,
     ) -> Result<Self, Unreadable> {
-        let Some((cell, workload, protocol)) = configs.of_cell(&run.meta.cell) else {
+        let cell = configs.cells.get(&run.meta.cell);
+        let with_protocol = cell.and_then(|c| Some((c, configs.protocols.get(&c.protocol)?)));
+        let Some((cell, protocol)) = with_protocol else {
             return Err(no_cell(run, configs));
         };
+        // Sessions of a record have no law that a turn or a burst could be held against.
+        let workload = configs.workloads.get(&cell.workload);
         let measures = measure(&run, protocol);
         let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
@@ -133,7 +138,7 @@ impl RunStatistics {
                 protocol.paired.burst.start_s,
             ),
             // The last decoded token is not in the cache when its turn ends.
-            reuse: reuse(&run, workload.tool_output_tokens + 1),
+            reuse: workload.and_then(|workload| reuse(&run, workload.tool_output_tokens + 1)),
             degraded: (run.meta.arm == Arm::Closed).then(|| degraded(&run, protocol)).flatten(),
             cohort: open.then(|| cohort(&run, protocol.paired.burst.start_s)).flatten(),
             from_empty: (run.meta.arm == Arm::E0b).then(|| {
@@ -144,10 +149,11 @@ impl RunStatistics {
             turn_cost: cache_off
                 .then(|| calibrate::fit(&[&run], protocol).map_err(|e| e.to_string())),
             iteration_cost: cache_off.then(|| iteration::fit(&run).map_err(|e| e.to_string())),
-            own_speed: rated.and_then(|w| own_speed(&run, w.span, cell, workload)),
+            own_speed: rated.zip(workload).and_then(|(w, law)| own_speed(&run, w.span, cell, law)),
             plan: plan_identity(&run),
             burst_start_s: protocol.paired.burst.start_s,
-            burst_work_over_nominal: burst_work_over_nominal(&run.plan, workload),
+            burst_work_over_nominal: workload
+                .and_then(|workload| burst_work_over_nominal(&run.plan, workload)),
             planned: match run.meta.source {
                 Source::Engine => run.plan,
                 Source::Simulator => Vec::new(),

@@ -19,14 +19,14 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::configs::Configs;
 use crate::measure::rescue::ControlAfter;
 use crate::rule::registered::{Case, Evidence, Judged, Role};
+use crate::rule::registration::RegistrationFile;
+use crate::rule::registration::{Status, Test};
 use crate::rule::test::TestMeasures;
 use crate::rule::{Clause, Labelled, Outcome, PairedVerdict, RateVerdict};
 use crate::run::{Problem, Source};
-use crate::rule::registration::{Status, Test};
-use crate::configs::Configs;
-use crate::rule::registration::RegistrationFile;
 use crate::setup::ConfigError;
 
 use super::Measured;
@@ -244,7 +244,7 @@ fn combine(
 }
 
 fn first(problems: &[Problem]) -> String {
-    let more = problems.len().saturating_sub(1);
+    let more = Problem::count(problems.iter().skip(1));
     let first = problems.first().map_or("cannot be read".into(), ToString::to_string);
     if more == 0 { first } else { format!("{first} (and {more} more problems)") }
 }

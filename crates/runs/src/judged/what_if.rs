@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::configs::Configs;
 use crate::rule::PairedVerdict;
 use crate::rule::paired::PairedTest;
-use crate::rule::state::RunState;
-use crate::configs::Configs;
 use crate::rule::registration::{PairedThresholds, RegistrationFile};
+use crate::rule::state::RunState;
 use crate::setup::ConfigError;
 
 use super::Measured;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::columns::{Columns, Field, LeftOut, Mapping};
+use super::columns::{Columns, Field, LeftOut, Mapping, listed};
 use super::{
     Counts, EngineSample, GateEvent, Meta, PlannedSession, Problem, Problems, Run, Session,
     Severity, Shape, SourceFile, Text, Turn,
 };
-use super::{check, engine, gate, plan, sessions, turns, unclosed};
+use super::{check, derived, engine, gate, plan, sessions, turns, unclosed};
 use crate::{hash, limits};
 
 /// What to do with what cannot be decided from the data alone.
@@ -83,12 +83,12 @@ pub fn load_files<F: Files>(dir: &Path, files: F, options: &LoadOptions) -> Resu
     let notes: Vec<_> = shape.note().into_iter().collect();
     let (end_s, cut) = (f64::INFINITY, BTreeSet::new());
     let mut loader = Loader { dir, shape, files, options, end_s, cut, sources, notes };
-    let run = loader.load().map_err(Problems)?;
+    let run = loader.load().map_err(|problems| Problems(listed(problems)))?;
     let (notes, errors): (Vec<_>, Vec<_>) = check::cross_check(&run, &loader.shape, &loader.cut)
         .into_iter()
         .partition(|p| p.severity == Severity::Note);
     if !errors.is_empty() {
-        return Err(Problems(errors));
+        return Err(Problems(listed(errors)));
     }
     Ok(Run { notes: [run.notes, notes].concat(), ..run })
 }
@@ -125,7 +125,12 @@ impl<F: Files> Loader<'_, F> {
             problems.extend(p);
             Vec::new()
         });
-        let (sessions, turns, gate) = match self.sessions_turns_gate() {
+        let tables = if self.shape.name("sessions").is_some() {
+            self.sessions_turns_gate()
+        } else {
+            self.turns_alone(&meta, &plan)
+        };
+        let (sessions, turns, gate) = match tables {
             Ok(tables) => tables,
             Err(p) => return Err([problems, p].concat()),
         };
@@ -289,6 +294,34 @@ impl<F: Files> Loader<'_, F> {
                 Err([turns.err(), gate.err()].into_iter().flatten().flatten().collect())
             }
         }
+    }
+
+    /// Turns whose sessions nobody wrote down.
+    fn turns_alone(
+        &mut self,
+        meta: &Meta,
+        plan: &[PlannedSession],
+    ) -> Result<RowTables, Vec<Problem>> {
+        if meta.gate.is_some() || self.shape.name("gate").is_some() {
+            let message = "has a gate but no sessions table: who waited there and sent nothing is \
+                           in no other";
+            return Err(vec![Problem::new(self.dir, message)]);
+        }
+        let table = self.needed("turns", turns::SCHEMA)?;
+        let (mut sessions, registry) = derived::arrivals(&table)?;
+        let turns = turns::parse(&table, &registry)?;
+        derived::complete(&mut sessions, &turns, plan, meta.duration_s);
+        let ended = if plan.is_empty() {
+            "; one that is idle longer than ever before counts as completed"
+        } else {
+            ""
+        };
+        let message = format!(
+            "has no sessions table: {} sessions made of their turns{ended}",
+            sessions.len()
+        );
+        self.notes.push(Problem::new(self.dir, message).as_note());
+        Ok((sessions, turns, Vec::new()))
     }
 
     fn engine(&mut self) -> Result<Vec<EngineSample>, Vec<Problem>> {

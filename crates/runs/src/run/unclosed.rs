@@ -20,7 +20,7 @@ pub fn leave_out_newer(
 ) -> usize {
     let known = turns_of(sessions);
     let of_turns = |row: usize| {
-        let number = turns.count("turn")[row].unwrap_or_default();
+        let number = turns.count("turn").get(row).unwrap_or_default();
         known.get(&name(turns, row)).is_some_and(|most| number <= *most)
     };
     let keep: Vec<bool> = (0..turns.len()).map(of_turns).collect();
@@ -38,7 +38,7 @@ pub fn leave_out_newer(
 fn turns_of(sessions: &Columns) -> BTreeMap<Name<'_>, u64> {
     (0..sessions.len())
         .map(|row| {
-            let done = sessions.count("turns_done")[row].unwrap_or_default();
+            let done = sessions.count("turns_done").get(row).unwrap_or_default();
             let failed = sessions.text("status").get(row) == "failed";
             (name(sessions, row), done + u64::from(failed))
         })

@@ -14,9 +14,7 @@ impl Table {
     /// The table as it is printed: its title, its columns with unit and meaning, and each row's
     /// cells as text, with the digits they are stated to.
     pub fn to_printed(&self) -> Json {
-        let column = |column: &Column| {
-            json!({"name": column.name, "unit": column.unit, "about": column.meaning})
-        };
+        let column = |column: &Column| json!({"name": column.name, "unit": column.unit, "about": column.meaning});
         let cells = |row: &Row| row.cells.iter().map(|cell| Json::from(cell.print())).collect();
         json!({
             "title": self.title,
