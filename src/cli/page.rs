@@ -41,8 +41,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Serve on 127.0.0.1 what lies in DIR, or without it the page that is made
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "")]
-    open: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    open: Option<Option<PathBuf>>,
     /// The port to serve on; any free one unless given
     #[arg(long, value_name = "N", default_value_t = 0, requires = "open")]
     port: u16,
@@ -78,8 +78,7 @@ struct Made {
 /// No runs, a configuration that cannot be used, a folder with something else in it, a file that
 /// cannot be written, an address that is taken.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let there = args.open.as_deref().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = there {
+    if let Some(Some(folder)) = &args.open {
         if args.out.is_some() || !args.paths.is_empty() {
             bail!(
                 "--open {0}: a page that is there is served as it is; without {0}, the one that is made",

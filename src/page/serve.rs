@@ -153,7 +153,10 @@ impl Server {
         let host = host.map(|header| header.value.as_str().to_owned());
         let (status, kind, bytes) =
             self.content.answer(request.method(), request.url(), host.as_deref());
-        let mut response = Response::from_data(bytes.into_owned()).with_status_code(status);
+        let mut response = Response::from_data(bytes.into_owned())
+            .with_status_code(status)
+            // With its length, so that a reader can say how far a load is.
+            .with_chunked_threshold(usize::MAX);
         let headers = [
             ("Content-Type", kind),
             ("Cache-Control", "no-cache"),

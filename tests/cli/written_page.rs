@@ -281,7 +281,7 @@ fn a_folder_with_something_else_in_it_is_left_as_it_is() {
         (&["page"][..], "where to? --out DIR writes the page, --open serves it"),
         (&["page", "--open", "src"], "src: expected a page with an index.html"),
         (&["page", PULL, "--open", "src"], "a page that is there is served as it is"),
-        (&["page", "--out", "x", "tests"], "no run directory under tests"),
+        (&["page", "--out", "x", "src"], "no run directory under src"),
     ] {
         let output = trapcheck(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}");
