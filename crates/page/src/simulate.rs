@@ -135,7 +135,8 @@ fn judged<'a>(question: &Question, configs: &'a Configs) -> Result<Judged<'a>, R
         let label = Label { run_id: asked.name.clone(), registration: None };
         let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple, seed, options };
         let simulated = run_of(&spec)?;
-        let run = Run { dir: PathBuf::from(&asked.name), ..to_run(&simulated, &spec, &label) };
+        let run = to_run(&simulated, &spec, &label).as_read_back();
+        let run = Run { dir: PathBuf::from(&asked.name), ..run };
         waiting.push((run.dir.clone(), engines::waiting(&run, protocol)));
         measured.push(RunStatistics::of(run, configs, None).map(Arc::new));
     }

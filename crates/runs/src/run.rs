@@ -14,6 +14,7 @@ pub mod gate;
 mod layout;
 pub mod load;
 mod meta;
+mod order;
 pub mod plan;
 mod problem;
 pub mod sessions;

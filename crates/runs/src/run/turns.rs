@@ -1,6 +1,7 @@
 //! `turns`: one row per turn (request) that was sent.
 
 use super::columns::{Columns, Counts, Field, Numbers, Presence, Texts, Type};
+use super::order::of_turns;
 use super::problem::Problem;
 use super::sessions::{Registry, out_of_order, unknown_kind};
 use super::{Kind, SessionIndex};
@@ -165,10 +166,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
         problems.sort();
         return Err(problems);
     }
-    turns.sort_by(|a, b| {
-        let times = a.t_submit_s.total_cmp(&b.t_submit_s).then(a.t_ready_s.total_cmp(&b.t_ready_s));
-        times.then((a.session, a.number).cmp(&(b.session, b.number)))
-    });
+    turns.sort_by(of_turns);
     Ok(turns)
 }
 
