@@ -41,13 +41,14 @@ fn made_up_run(file: &Path, dir: &Path, source: Source) {
     let workload = Workload::of_traces("made-up", played.traces).unwrap();
     let mut order = workload.recorded.as_ref().unwrap().traces.clone();
     order.reverse();
+    let order: Vec<_> = (0..9).flat_map(|_| order.iter().cloned()).collect();
     let arm = ArmSpec::Closed { population: 6 };
     let own = Options::of_engine(&cell.engine);
     let options = Options { ramp_s: 2.0, sample_s: 1.0, gauges_of_last_pass: true, ..own };
     let workload = &workload;
     let (multiple, seed, arm) = (None, 0, &arm);
     let spec = RunSpec { cell, workload, protocol, arm, multiple, seed, options };
-    let mut run = in_order(&spec, &order.repeat(9)).unwrap();
+    let mut run = in_order(&spec, &order).unwrap();
     run.meta.source = source;
     write(&run, dir, TableFormat::CsvGz).unwrap();
 }

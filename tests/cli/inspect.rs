@@ -17,7 +17,8 @@ fn the_committed_runs_have_no_problem_and_two_kinds_of_note() {
     // vLLM does not say it, and recorded sessions were compacted. No run contradicts itself, the
     // simulated ones neither.
     let lacking = "does not report kv_evictable_tokens: unknown in every row";
-    let shorter = "a session's prompt gets shorter at 1 to 33 turns: its context was compacted or replaced";
+    let shorter =
+        "a session's prompt gets shorter at 1 to 33 turns: its context was compacted or replaced";
     let notes = format!(
         "note: engine.csv.gz of 31 runs: {lacking}\nnote: turns.csv.gz of 9 runs: {shorter}\n"
     );

@@ -54,6 +54,8 @@ pub struct Played {
     pub beyond: usize,
     /// Subagents and branches, left out.
     pub beside: usize,
+    /// Turns of these.
+    pub turns_beside: usize,
     /// Gaps that are not recorded, and are as long as the median of those that are.
     pub gaps_unknown: usize,
     /// Gaps that were longer than the limit.
@@ -69,6 +71,7 @@ pub fn play(sessions: &[Session], rules: Rules) -> Played {
     for session in sessions {
         if session.parent.is_some() {
             played.beside += 1;
+            played.turns_beside += session.turns.len();
         } else if rules.are_beyond(session) {
             played.beyond += 1;
         } else if rules.footprint_tokens(session) > rules.most_tokens {
@@ -152,7 +155,8 @@ mod tests {
         assert_eq!(played.traces[0].turns[1].reusable_tokens, 64);
         assert_eq!(played.traces[0].turns[2].reusable_tokens, 0);
         assert!(played.traces.iter().flat_map(|t| &t.turns).all(|t| t.output_tokens == 1));
-        assert_eq!((played.traces.len(), played.too_large, played.beside), (2, 1, 1));
+        assert_eq!((played.traces.len(), played.too_large), (2, 1));
+        assert_eq!((played.beside, played.turns_beside), (1, 1));
         let counts = (played.gaps_unknown, played.gaps_limited, played.reuse_unknown);
         assert_eq!(counts, (1, 1, 1));
     }

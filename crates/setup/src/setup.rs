@@ -21,5 +21,6 @@ pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
 pub use layout::Layout;
 pub use protocol::{Protocol, Span};
 pub use recorded::{AtMost, Recorded, RecordedFile, Scale, Trace, TraceTurn};
+pub use traces::Stated;
 pub use workload::{ToolTime, TurnLaw, Workload};
 pub use yaml::ConfigError;

@@ -61,8 +61,11 @@ fn sketch() -> impl Strategy<Value = Sketch> {
         1 => error().prop_map(Ends::Failed),
         1 => Just(Ends::Unfinished),
     ];
-    (kind, 0..30_000_u32, proptest::collection::vec(turn, 1..6), ends)
-        .prop_map(|(kind, after, turns, ends)| Sketch { kind, after, turns, ends })
+    let name = prop_oneof![Just("a trace"), Just("an, other"), Just("\"third\"")];
+    let recorded = proptest::option::of(name.prop_map(Box::from));
+    (kind, 0..30_000_u32, proptest::collection::vec(turn, 1..6), recorded, ends).prop_map(
+        |(kind, after, turns, recorded, ends)| Sketch { kind, after, turns, recorded, ends },
+    )
 }
 
 /// A client's words: any text but the format's own and, because the end of a line is

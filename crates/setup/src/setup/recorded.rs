@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::yaml::{self, ConfigError};
+use crate::hash::sha256_hex;
 use crate::limits;
 
 /// Values that stand for a law of gaps: as many quantiles of the recorded ones, at most.
@@ -211,9 +212,32 @@ impl Trace {
 pub struct Recorded {
     /// The sessions, in the order of their record.
     pub traces: Vec<Arc<Trace>>,
+    /// SHA-256 of what they are: every name, gap and length.
+    pub sha256: String,
 }
 
 impl Recorded {
+    /// These sessions, in this order.
+    pub(super) fn of(traces: Vec<Trace>) -> Self {
+        let mut bytes = Vec::new();
+        for trace in &traces {
+            bytes.extend((trace.id.len() as u64).to_le_bytes());
+            bytes.extend(trace.id.bytes());
+            bytes.extend((trace.turns.len() as u64).to_le_bytes());
+            for turn in &trace.turns {
+                let TraceTurn { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *turn;
+                let values = [gap_s.to_bits(), prompt_tokens, output_tokens, reusable_tokens];
+                bytes.extend(values.into_iter().flat_map(u64::to_le_bytes));
+            }
+        }
+        Self { traces: traces.into_iter().map(Arc::new).collect(), sha256: sha256_hex(&bytes) }
+    }
+
+    /// Turns of all sessions.
+    pub fn turns_in_all(&self) -> usize {
+        self.traces.iter().map(|trace| trace.turns.len()).sum()
+    }
+
     /// The k-th turns (1-based) of the sessions that have one.
     fn turns(&self, k: usize) -> impl Iterator<Item = &TraceTurn> {
         self.traces.iter().filter_map(move |trace| trace.turns.get(k - 1))
