@@ -8,6 +8,7 @@ use trapcheck::cli::{Cli, output, run, signals};
 use trapcheck::directory::PARQUET_THREAD;
 
 fn main() -> ExitCode {
+    keep_what_is_freed();
     hush_the_parquet_reader();
     signals::tidy_up();
     let cli = match Cli::try_parse() {
@@ -44,6 +45,14 @@ fn show(answer: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2)),
     }
+}
+
+/// Runs are read one after the other into memory of much the same size. The GNU allocator gives
+/// large pieces back to the system, to be asked for again page by page, until one as large as
+/// this has been freed (mallopt(3), the dynamic threshold); elsewhere this does nothing.
+fn keep_what_is_freed() {
+    const LARGE: usize = 31 << 20;
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
 }
 
 /// A damaged file makes the parquet reader panic, on a thread of its own. Its caller

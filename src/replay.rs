@@ -14,7 +14,7 @@ use crate::plan::{DrawnSession, Plan};
 use crate::rule::state::{State, judge};
 use crate::run::{Meta, Source, SourceFile};
 use crate::setup::{Arm, ArmSpec, Cell, Configs};
-use crate::sim::directory::{Label, to_run};
+use crate::sim::directory::{Label, to_measure};
 use crate::sim::{Options, RunSpec, SimError, replay};
 
 use crate::judged::ScoredRun;
@@ -126,7 +126,7 @@ fn predict(
     let plan = plan(run).ok_or("it has no plan table")?;
     let simulated = replay(&spec, plan).map_err(|e: SimError| e.to_string())?;
     let label = Label { run_id: run.meta.run_id.clone(), registration: None };
-    let measures = measure(&to_run(&simulated, &spec, &label), protocol);
+    let measures = measure(&to_measure(&simulated, &spec, &label), protocol);
     let state = match (run.load, &run.state) {
         (Some(load), Some(_)) => Some(judge(&measures, load, &run.rule).state),
         _ => None,

@@ -10,7 +10,7 @@ mod rescue;
 pub mod run_picture;
 mod session_law;
 mod stampede;
-mod theorem;
+pub mod theorem;
 pub mod theory;
 mod time_scales;
 mod two_engines;
@@ -172,7 +172,7 @@ fn origin(run: &ScoredRun) -> Origin {
     Origin::run(&run.dir.display().to_string(), &run.meta.cell, made_by(&run.meta))
 }
 
-fn made_by(meta: &Meta) -> Source {
+pub(crate) fn made_by(meta: &Meta) -> Source {
     match meta.source {
         run::Source::Simulator => Source::Simulated,
         run::Source::Engine => {

@@ -28,8 +28,8 @@ use crate::campaign::{Job, jobs};
 use crate::configs::hashed;
 use crate::run::SourceFile;
 use crate::setup::{Campaign, ConfigError, Configs};
-use crate::sim::directory::to_run;
-use crate::sim::{RunSpec, simulate};
+use crate::sim::directory::to_measure;
+use crate::sim::{RunSpec, simulate_to_measure};
 use crate::table::Table;
 
 /// Where campaigns' runs are written, relative to the folder of results.
@@ -217,9 +217,9 @@ impl<'a> Ensemble<'a> {
             problem: format!("{}: {why}", job.planned.id),
         };
         let seed = draw * self.spec.seeds_per_draw + job.spec.seed;
-        let simulated = simulate(&RunSpec { seed, ..job.spec.clone() })
+        let simulated = simulate_to_measure(&RunSpec { seed, ..job.spec.clone() })
             .map_err(|error| wrong(error.to_string()))?;
-        let mut run = to_run(&simulated, &job.spec, &job.label);
+        let mut run = to_measure(&simulated, &job.spec, &job.label);
         run.dir = dir.into();
         RunStatistics::of(run, configs, None).map_err(|unreadable| {
             wrong(unreadable.problems.first().map_or_else(String::new, ToString::to_string))

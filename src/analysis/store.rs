@@ -17,8 +17,8 @@ use crate::campaign::Job;
 use crate::directory::{LoadOptions, RunFiles};
 use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
-use crate::sim::directory::{config_yaml, to_run};
-use crate::sim::simulate;
+use crate::sim::directory::{config_yaml, to_measure};
+use crate::sim::simulate_to_measure;
 use rayon::prelude::*;
 
 use super::statistics::RunStatistics;
@@ -221,8 +221,8 @@ impl<'a> Store<'a> {
         };
         let config = config_yaml(&job.spec, &job.label).map_err(|e| unusable(e.to_string()))?;
         self.kept_or(dir, config, || {
-            let simulated = simulate(&job.spec).map_err(|e| unusable(e.to_string()))?;
-            let mut run = to_run(&simulated, &job.spec, &job.label);
+            let simulated = simulate_to_measure(&job.spec).map_err(|e| unusable(e.to_string()))?;
+            let mut run = to_measure(&simulated, &job.spec, &job.label);
             run.dir = dir.into();
             RunStatistics::of(run, self.configs, self.also)
         })

@@ -55,11 +55,11 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
-    let arm = args.arm.arm()?;
+    let (arm, protocol) = args.arm.under(protocol)?;
     let spec = RunSpec {
         cell,
         workload,
-        protocol,
+        protocol: &protocol,
         arm: &arm,
         multiple: args.rate,
         seed: args.seed,

@@ -153,7 +153,7 @@ impl EngineArgs {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
-    let arm = args.arm.arm()?;
+    let (arm, protocol) = args.arm.under(protocol)?;
     let registration = args
         .registration
         .as_ref()
@@ -168,7 +168,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let spec = RunSpec {
         cell,
         workload,
-        protocol,
+        protocol: &protocol,
         arm: &arm,
         multiple: args.rate,
         seed: args.seed,

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use trapcheck_answers::workload::{GAP_LIMIT_S, Playable, check_limit, named};
 use trapcheck_runs::configs::SessionWorkload;
 use trapcheck_sessions::play::Rules;
-use trapcheck_sessions::workload::{GAP_LIMIT_S, Playable, recorded};
+use trapcheck_sessions::workload::recorded;
 
-use crate::nearest::unknown;
 use crate::sessions::{Inputs, load};
 use crate::setup::{Configs, RecordedFile};
 
@@ -55,9 +55,7 @@ impl SessionsArgs {
     /// A file that cannot be read or has nothing to play, a limit that is not positive, or a name
     /// that there is not.
     pub fn chosen(&self, configs: &Configs, pool_tokens: u64) -> anyhow::Result<Option<Playable>> {
-        if self.gap_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
-            bail!("--gap-limit: expected a positive number of seconds");
-        }
+        check_limit(self.gap_limit)?;
         if let (Some(path), None) = (&self.sessions, &self.workload) {
             let gap_limit_s = self.gap_limit.unwrap_or(GAP_LIMIT_S);
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sessions");
@@ -68,28 +66,20 @@ impl SessionsArgs {
             return playable.map(Some).map_err(anyhow::Error::msg);
         }
         let Some(name) = &self.workload else { return Ok(None) };
-        if self.sessions.is_some()
-            && !matches!(configs.session_workloads.get(name), Some(SessionWorkload::Recorded(_)))
-        {
-            bail!("--sessions: the workload {name} is of no file; give one of the two");
-        }
-        if let Some(workload) = configs.workloads.get(name) {
-            if self.gap_limit.is_some() {
-                bail!("--gap-limit is of recorded sessions; the gaps of {name} follow a law");
+        let playable = match (configs.session_workloads.get(name), &self.sessions) {
+            (Some(SessionWorkload::Recorded(file)), Some(path)) => {
+                let moved = RecordedFile { path: path.clone(), ..file.clone() };
+                SessionWorkload::Recorded(moved)
+                    .playable(self.gap_limit, pool_tokens, configs.read_sessions)
+                    .map_err(anyhow::Error::msg)?
             }
-            return Ok(Some(Playable { workload: workload.clone(), notes: Vec::new() }));
-        }
-        let known = configs.workloads.keys().chain(configs.session_workloads.keys());
-        let of_sessions = configs.session_workloads.get(name).with_context(|| {
-            unknown("workload", name, "configs/workloads", known.map(String::as_str))
-        })?;
-        let moved = match (of_sessions, &self.sessions) {
-            (SessionWorkload::Recorded(file), Some(path)) => {
-                SessionWorkload::Recorded(RecordedFile { path: path.clone(), ..file.clone() })
+            (of_sessions, Some(_))
+                if of_sessions.is_some() || configs.workloads.contains_key(name) =>
+            {
+                bail!("--sessions: the workload {name} is of no file; give one of the two")
             }
-            _ => of_sessions.clone(),
+            _ => named(configs, name, self.gap_limit, pool_tokens)?,
         };
-        let playable = moved.playable(self.gap_limit, pool_tokens, configs.read_sessions);
-        playable.map(Some).map_err(anyhow::Error::msg)
+        Ok(Some(playable))
     }
 }

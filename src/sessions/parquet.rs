@@ -59,8 +59,8 @@ fn fault(name: &str, problems: &[Problem]) -> Fault {
 }
 
 fn row(columns: &Columns, i: usize) -> Row {
-    let count = |name| columns.count(name)[i];
-    let number = |name| columns.number(name)[i];
+    let count = |name| columns.count(name).get(i);
+    let number = |name| columns.number(name).get(i);
     let text = |name| Some(columns.text(name).get(i)).filter(|text| !text.is_empty());
     let parent = text("parent").zip(count("parent_turn"));
     Row {

@@ -6,48 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::fake::{Fake, Manner, Trouble};
+use crate::fake::{Fake, Manner, Trouble, small};
 use crate::project::{stderr, stdout, trapcheck};
-
-const WORKLOAD: &str = "
-name: short
-turns: { law: truncated-geometric, mean: 4, max: 8 }
-first_prompt_tokens: 200
-tool_output_tokens: 55
-decoded_tokens: 10
-tool_time: { law: exponential, mean_s: 0.2 }
-";
-
-const CELL: &str = "
-name: small
-workload: short
-protocol: brief
-engine: { name: vllm, version: 0.32.0 }
-model: m
-gpu: none
-pool_tokens: 30016
-block_tokens: 32
-batching: mixed
-chunk_tokens: 2048
-max_running: 256
-lambda_ref_per_s: 5.0
-all_miss_tokens_per_s: 7683.0
-costs: { kind: iteration, a_s: 0.01, f0_s: 0.001, b_s_per_token: 0.0001, c_p_s_per_pair: 0.0, c_d_s: 0.0 }
-";
-
-const PROTOCOL: &str = "
-name: brief
-paired:
-  horizon_s: HORIZON
-  burst: { start_s: 1, length_s: 0.5, sessions: 8 }
-  window_s: [2, 4]
-  last_s: 1
-  minimum_window_s: 1
-closed: { warm_up_s: 1, window_s: 2 }
-e0a: { warm_up_s: 1, window_s: 2 }
-e0b: { horizon_s: 4, window_s: [2, 4] }
-bins: { backlog_s: 1, hit_s: 1, follow_up_s: 1, gap_s: 1 }
-";
 
 const CAMPAIGN: &str = "
 name: two
@@ -60,14 +20,13 @@ tests:
 struct Lab(tempfile::TempDir);
 
 impl Lab {
-    fn new(horizon_s: u32) -> Self {
+    fn new(horizon_s: f64) -> Self {
         let lab = Self(tempfile::tempdir().unwrap());
-        let protocol = PROTOCOL.replace("HORIZON", &horizon_s.to_string());
         for (file, text) in [
-            ("configs/cells/small.yaml", CELL),
-            ("configs/workloads/short.yaml", WORKLOAD),
-            ("configs/protocols/brief.yaml", &protocol),
-            ("configs/campaigns/two.yaml", CAMPAIGN),
+            ("configs/cells/small.yaml", small::cell("vllm", "0.32.0", 5.0)),
+            ("configs/workloads/short.yaml", small::workload(0.2)),
+            ("configs/protocols/brief.yaml", small::protocol(horizon_s, 1.0)),
+            ("configs/campaigns/two.yaml", CAMPAIGN.into()),
         ] {
             let path = lab.at(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -130,7 +89,7 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn a_driven_run_loads_without_a_problem_and_follows_its_plan() {
-    let (lab, fake) = (Lab::new(4), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(4.0), Fake::start(Manner::vllm()));
     let output = lab.drive(&fake, &["--arm", "burst"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let told = stderr(&output);
@@ -150,7 +109,7 @@ fn a_driven_run_loads_without_a_problem_and_follows_its_plan() {
 
 #[test]
 fn an_interrupt_closes_the_run_and_a_campaign_goes_on_where_it_was() {
-    let (lab, fake) = (Lab::new(30), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(30.0), Fake::start(Manner::vllm()));
     let args =
         ["drive", "--url", &fake.url, "--config", "configs/campaigns/two.yaml", "--out", "runs"];
     let run = "runs/pair/agentload_noburst/pair_small_noburst_x1_s0";
@@ -166,7 +125,7 @@ fn an_interrupt_closes_the_run_and_a_campaign_goes_on_where_it_was() {
     );
     assert_eq!(lab.inspect("runs").0, Some(0));
     // A shorter protocol, so that the rest is made quickly; the run that was stopped is kept.
-    fs::write(lab.at("configs/protocols/brief.yaml"), PROTOCOL.replace("HORIZON", "4")).unwrap();
+    fs::write(lab.at("configs/protocols/brief.yaml"), small::protocol(4.0, 1.0)).unwrap();
     let output = lab.trapcheck(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(stderr(&output).contains("not to its end: "), "{}", said(&output));
@@ -179,7 +138,7 @@ fn an_interrupt_closes_the_run_and_a_campaign_goes_on_where_it_was() {
 
 #[test]
 fn a_run_that_is_killed_loads_as_truncated_and_says_so() {
-    let (lab, fake) = (Lab::new(60), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(60.0), Fake::start(Manner::vllm()));
     let mut child = under_way(&mut lab.drive(&fake, &["--arm", "burst"]), &lab.at("run"));
     // While it is under way, too.
     let (code, _, notes) = lab.inspect("run");
@@ -200,7 +159,7 @@ fn a_run_that_is_killed_loads_as_truncated_and_says_so() {
 #[test]
 fn a_key_from_the_environment_is_in_no_file_and_on_no_screen() {
     const KEY: &str = "sk-0123456789abcdef";
-    let (lab, fake) = (Lab::new(4), Fake::start(Manner::vllm().with(10, Trouble::Status(401))));
+    let (lab, fake) = (Lab::new(4.0), Fake::start(Manner::vllm().with(10, Trouble::Status(401))));
     let mut command =
         lab.drive(&fake, &["--arm", "noburst", "--api-key-env", "TRAPCHECK_TEST_KEY"]);
     let output = command.env("TRAPCHECK_TEST_KEY", KEY).output().unwrap();
@@ -217,7 +176,7 @@ fn a_key_from_the_environment_is_in_no_file_and_on_no_screen() {
 
 #[test]
 fn what_cannot_be_driven_is_refused_before_anything_is_written() {
-    let (lab, fake) = (Lab::new(4), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(4.0), Fake::start(Manner::vllm()));
     let refused = |args: &[&str], why: &str| {
         let output = lab.trapcheck(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
@@ -261,7 +220,13 @@ fn what_cannot_be_driven_is_refused_before_anything_is_written() {
 
 #[test]
 fn the_campaigns_of_the_small_engine_are_listed() {
-    for (campaign, runs) in [("vllm-cpu-trap", 3), ("vllm-cpu-trap-quick", 1), ("vllm-cpu-2", 42)] {
+    let listed = [
+        ("vllm-cpu-calibrate", 1),
+        ("vllm-cpu-trap", 3),
+        ("vllm-cpu-trap-quick", 1),
+        ("vllm-cpu-2", 42),
+    ];
+    for (campaign, runs) in listed {
         let file = format!("configs/campaigns/{campaign}.yaml");
         let args = [
             "drive",
@@ -296,7 +261,7 @@ fn a_burst_traps_the_real_engine_where_it_is_built() {
     let out = folder.path().join("runs");
     let script = crate::project::root().join("engines/vllm-cpu/trap.sh");
     let output = Command::new(script)
-        .args([engine.as_path(), Path::new("configs/campaigns/vllm-cpu-trap-quick.yaml"), &out])
+        .args([engine.as_path(), Path::new("vllm-cpu-trap-quick"), &out])
         .env("TRAPCHECK", assert_cmd::cargo::cargo_bin("trapcheck"))
         .env("PORT", "8399")
         .current_dir(crate::project::root())
@@ -331,14 +296,15 @@ fn recorded_sessions() -> String {
 
 #[test]
 fn recorded_sessions_are_driven_as_they_were_recorded_in_open_and_closed_arms() {
-    let (lab, fake) = (Lab::new(4), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(4.0), Fake::start(Manner::vllm()));
     fs::write(lab.at("sessions.csv"), recorded_sessions()).unwrap();
     let sha256 = trapcheck_setup::hash::sha256_hex(recorded_sessions().as_bytes());
     let workload = format!(
         "name: agents\nkind: recorded\npath: sessions.csv\nsha256: {sha256}\ngap_limit_s: 0.2\n"
     );
     fs::write(lab.at("configs/workloads/agents.yaml"), workload).unwrap();
-    let cell = CELL.replace("name: small\nworkload: short", "name: agents\nworkload: agents");
+    let cell = small::cell("vllm", "0.32.0", 5.0)
+        .replace("name: small\nworkload: short", "name: agents\nworkload: agents");
     fs::write(lab.at("configs/cells/agents.yaml"), cell).unwrap();
     let campaign = "
 name: agents

@@ -4,6 +4,8 @@
 //! engine, a slow disk or a busy endpoint of metrics delays no arrival. How late a request
 //! was begun all the same is measured, request by request.
 
+mod tasks;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +26,8 @@ use crate::plan::Plan;
 use crate::progress::{Progress, Recent};
 use crate::prompts::{Prompts, Tokens};
 use crate::record::Recorder;
-use crate::run::EngineSample;
 use crate::setup::Workload;
+use tasks::{Event, Teller};
 
 /// Time between two writings of the sessions, s.
 const CHECKPOINT_S: f64 = 5.0;
@@ -90,16 +92,6 @@ pub struct Driven {
     pub machine: Vec<Machine>,
 }
 
-/// What tasks tell the driver.
-enum Event {
-    /// A request was begun so late, s.
-    Begun { who: usize, late_s: f64 },
-    /// It ended at this time.
-    Ended { who: usize, t_s: f64, reply: Result<Reply, Fault> },
-    /// The engine was sampled.
-    Sample(EngineSample),
-}
-
 /// Drives a load to its horizon, or until `stop` is notified or `watch` says so. `watch` is
 /// told how the run stands every second; the words that it breaks with are the reason.
 ///
@@ -114,7 +106,7 @@ pub async fn drive(
 ) -> Result<Driven, ClientError> {
     let (events, mut heard) = unbounded_channel();
     let mut driver = Driver::new(load, engine, recorder, events)?;
-    let sampling = driver.sampling();
+    let sampling = tokio::spawn(driver.teller().samples(load.sample_s));
     let ended = driver.follow(&mut heard, stop, &mut watch).await;
     sampling.abort();
     let ended = match ended {
@@ -268,19 +260,9 @@ impl<'a> Driver<'a> {
             let prompt = self.prompts.of(request);
             self.engine.body(prompt, request.decode_tokens)
         };
-        let (engine, events, start) = (Arc::clone(&self.engine), self.events.clone(), self.start);
-        let who = request.who;
-        self.late_s[who] = None;
+        self.late_s[request.who] = None;
         self.in_flight += 1;
-        tokio::spawn(async move {
-            let late_s = start.elapsed().as_secs_f64() - due_s;
-            let _ = events.send(Event::Begun { who, late_s });
-            let reply = engine.ask_with(body, request.prompt_tokens, request.decode_tokens).await;
-            let end = reply.as_ref().map_or_else(|_| Instant::now(), |reply| reply.end);
-            let t_s = end.duration_since(start).as_secs_f64();
-            // The driver may have gone at its horizon.
-            let _ = events.send(Event::Ended { who, t_s, reply });
-        });
+        tokio::spawn(self.teller().request(request, due_s, body));
     }
 
     fn hear(&mut self, event: Event) -> Result<(), ClientError> {
@@ -370,26 +352,10 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// A task that samples the engine's gauges. A sample that takes longer than the time
-    /// between two is left out.
-    fn sampling(&self) -> tokio::task::JoinHandle<()> {
-        let (engine, events, start) = (Arc::clone(&self.engine), self.events.clone(), self.start);
-        let every_s = self.load.sample_s;
-        tokio::spawn(async move {
-            for number in 0_u32.. {
-                let at_s = every_s * f64::from(number);
-                if start.elapsed().as_secs_f64() > at_s + every_s {
-                    continue;
-                }
-                sleep_until(start + Duration::from_secs_f64(at_s)).await;
-                if let Ok(scrape) = engine.metrics(every_s).await {
-                    let t_s = start.elapsed().as_secs_f64();
-                    if events.send(Event::Sample(scrape.sample(engine.dialect, t_s))).is_err() {
-                        return;
-                    }
-                }
-            }
-        })
+    /// Who asks the engine and tells this driver.
+    fn teller(&self) -> Teller {
+        let (engine, events) = (Arc::clone(&self.engine), self.events.clone());
+        Teller { engine, events, start: self.start }
     }
 
     fn finish(mut self, ended: Ended) -> Driven {

@@ -4,16 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::client::records::ClientRun;
 use crate::driver::{Driven, Ended};
 use crate::plan::Plan;
-use crate::run::{
-    Canary, Counts, Engine, Gate, GateEventKind, Gpu, Meta, Rate, RunStatus, SessionStatus, Source,
-    TurnStatus,
-};
+use crate::run::{Canary, Counts, Engine, Meta, RunStatus, Source};
 use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 use crate::sim::RunSpec;
-use crate::sim::directory::{Label, tick};
+use crate::sim::directory::{Label, meta, tick};
 
 /// What was found out about the engine before the run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,85 +82,32 @@ pub fn opening(
     plan: &Plan,
     start_unix: f64,
 ) -> Meta {
-    let cell = spec.cell;
+    let engine = Engine { name: spec.cell.engine.name.clone(), version: found.version.clone() };
     Meta {
-        format: 1,
-        run_id: label.run_id.clone(),
-        source: Source::Engine,
-        cell: cell.name.clone(),
-        engine: Engine { name: cell.engine.name.clone(), version: found.version.clone() },
-        model: Some(cell.model.clone()),
-        gpu: Some(Gpu { name: cell.gpu.clone(), memory_mib: None }),
         pool_tokens: found.pool_tokens,
-        prefix_caching: spec.arm.prefix_caching(),
-        arm: spec.arm.arm(),
-        seed: spec.seed,
-        rate: rate(spec),
-        population: spec.arm.population().map(u64::from),
-        duration_s: 0.0,
-        horizon_s: spec.arm.schedule(spec.protocol).horizon_s,
-        status: RunStatus::Truncated,
         start_unix: Some(start_unix),
-        end_unix: None,
-        host: None,
-        job_id: None,
-        replica: None,
-        shared_prefix_tokens: Some(0),
-        code: None,
-        registration: label.registration.clone(),
-        gate: gate(spec.arm),
         plan_sha256: Some(plan.sha256()),
         canary: Some(found.canary),
-        counts: Counts::default(),
+        ..meta::opening(spec, label, Source::Engine, engine)
     }
 }
 
 /// What is known when it has ended.
-pub fn closing(meta: &Meta, driven: &Driven) -> Meta {
-    let first = |kind| driven.run.gate.iter().find(|g| g.event == kind).map(|g| tick(g.t_s));
-    let gate = meta.gate.map(|gate| Gate {
-        engage_s: first(GateEventKind::Engage),
-        release_s: first(GateEventKind::Release),
-        ..gate
-    });
+pub fn closing(opened: &Meta, driven: &Driven) -> Meta {
+    let run = &driven.run;
     Meta {
         duration_s: tick(driven.duration_s),
         status: match driven.ended {
             Ended::Horizon => RunStatus::Completed,
             _ => RunStatus::Truncated,
         },
-        end_unix: meta.start_unix.map(|start| start + tick(driven.duration_s)),
-        gate,
-        counts: counts(&driven.run),
-        ..meta.clone()
-    }
-}
-
-fn rate(spec: &RunSpec<'_>) -> Rate {
-    match spec.multiple.filter(|_| spec.arm.population().is_none()) {
-        None => Rate::default(),
-        Some(multiple) => Rate {
-            multiple: Some(multiple),
-            lambda_ref: Some(spec.cell.lambda_ref_per_s),
-            lambda: Some(multiple * spec.cell.lambda_ref_per_s),
-        },
-    }
-}
-
-fn gate(arm: &ArmSpec) -> Option<Gate> {
-    let (ArmSpec::Capped { cap } | ArmSpec::Rescue { cap, .. }) = *arm else { return None };
-    Some(Gate { n_cap: cap.into(), engage_s: None, release_s: None })
-}
-
-fn counts(run: &ClientRun) -> Counts {
-    let with = |status| run.sessions.iter().filter(|s| s.status == status).count() as u64;
-    let errors = run.turns.iter().filter(|t| matches!(t.status, TurnStatus::Error(_))).count();
-    Counts {
-        sessions_arrived: run.sessions.len() as u64,
-        sessions_completed: with(SessionStatus::Completed),
-        sessions_failed: with(SessionStatus::Failed),
-        turns: run.turns.len() as u64,
-        request_errors: errors as u64,
+        end_unix: opened.start_unix.map(|start| start + tick(driven.duration_s)),
+        gate: opened.gate.map(|gate| meta::gate_as_it_was(gate, &run.gate)),
+        counts: Counts::of(
+            run.sessions.iter().map(|s| s.status),
+            run.turns.iter().map(|t| &t.status),
+        ),
+        ..opened.clone()
     }
 }
 

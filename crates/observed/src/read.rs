@@ -6,8 +6,10 @@
 mod bench;
 mod clock;
 mod csv;
+mod document;
 mod json;
 mod lines;
+mod links;
 mod prometheus;
 mod records;
 mod run_meta;
@@ -137,13 +139,17 @@ fn parser(format: Format, head: &[u8], time_s: Option<f64>) -> Box<dyn Parse> {
         Format::SglangLog => lines(sglang_log::SglangLog::default(), true),
         Format::Prometheus => lines(prometheus::Scrapes::new(time_s), false),
         Format::Csv => lines(csv::Table::default(), false),
-        Format::VllmBench | Format::SglangBench => Box::new(bench::Bench::new(head)),
+        Format::VllmBench | Format::SglangBench => json(bench::Lists::default(), head),
         Format::SglangMultiTurn | Format::ServerMetrics | Format::AgentX => {
-            Box::new(totals::Totals::new(format, head))
+            json(totals::Totals::new(format), head)
         }
-        Format::RunMeta => Box::new(run_meta::RunMeta::new(head)),
+        Format::RunMeta => json(run_meta::RunMeta::default(), head),
         _ => Box::new(records::Requests::new(shape::of(format), head)),
     }
+}
+
+fn json<T: document::Take + 'static>(taker: T, head: &[u8]) -> Box<dyn Parse> {
+    Box::new(document::Json::new(taker, head))
 }
 
 fn lines<T: LineReader + 'static>(reader: T, is_log: bool) -> Box<dyn Parse> {

@@ -13,7 +13,7 @@ mod search;
 
 use crate::setup::protocol::WarmUp;
 use crate::setup::{ArmSpec, Cell, Protocol, Workload};
-use crate::sim::{Options, RunSpec, SimError, SimRun, simulate};
+use crate::sim::{Options, RunSpec, SimError, SimRun, simulate_to_measure};
 pub use closed::{ClosedMeasures, in_order};
 pub use search::{Bracket, Found, Rungs};
 
@@ -123,7 +123,7 @@ impl Question<'_> {
     /// Simulates one run.
     ///
     /// # Errors
-    /// As [`simulate`].
+    /// As [`simulate_to_measure`].
     pub fn run(&self, population: u32, start: Start, seed: u64) -> Result<Outcome, SimError> {
         let (simulated, window) = self.simulate(population, start, seed)?;
         Ok(self.measure(&simulated, window))
@@ -145,7 +145,7 @@ impl Question<'_> {
         let (cell, workload) = (self.cell, self.workload);
         let protocol = &protocol;
         let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple: None, seed, options };
-        Ok((simulate(&spec)?, self.run))
+        Ok((simulate_to_measure(&spec)?, self.run))
     }
 
     fn measure(&self, run: &SimRun, window: WarmUp) -> Outcome {

@@ -9,7 +9,7 @@ use crate::model::{ModelError, Theory};
 use crate::setup::Configs;
 
 use super::closed_curve;
-use super::theorem::{self, Asked};
+use super::theorem::{self, Asked, Check};
 
 /// States of the entry model that are drawn.
 const STEPS: usize = 240;
@@ -25,7 +25,8 @@ pub fn draw<'a>(
     theory: &Theory,
     configs: &Configs,
 ) -> Result<(Figure, Vec<&'a ScoredRun>), ModelError> {
-    let (mut check, mut used) = theorem::check(runs, spec, asked, configs);
+    let Check { input: mut check, stuck: mut used, .. } =
+        theorem::check(runs, spec, asked, configs);
     let closed_runs = closed_curve::of_cells(runs, asked.cells);
     let closed = closed_curve::points(closed_runs.iter().copied(), Some(theory.means.mean_turns));
     let curve = theory.curve()?;

@@ -18,8 +18,8 @@ use crate::sim::{Options, RunSpec, simulate};
 use crate::table::Table;
 use crate::table::answers::closed::{Beside, beside};
 
-use super::which::Chosen;
 use super::{Args, progress};
+use trapcheck_answers::engine::Chosen;
 
 /// A gap of a plan is this close to the workload's, s: plans have whole microseconds.
 const SAME_S: f64 = 2e-6;

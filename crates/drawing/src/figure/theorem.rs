@@ -86,15 +86,21 @@ pub struct Reading {
     pub gap_slope: Option<f64>,
 }
 
-/// A quantity: its panel's title, its name in the data, its value, and the quasi-static reading.
-pub(super) struct Quantity {
-    title: &'static str,
-    pub(super) name: &'static str,
-    pub(super) of: fn(&Reading) -> Option<f64>,
-    quasi_static: Option<fn(f64) -> f64>,
+/// What a panel shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Quantity {
+    /// The panel's title, for [`Label::parse`].
+    pub title: &'static str,
+    /// Its name in the data.
+    pub name: &'static str,
+    /// Its value.
+    pub of: fn(&Reading) -> Option<f64>,
+    /// The quasi-static reading of it at a load; none where that says nothing of it.
+    pub quasi_static: Option<fn(f64) -> f64>,
 }
 
-pub(super) const QUANTITIES: [Quantity; 4] = [
+/// The four panels.
+pub const QUANTITIES: [Quantity; 4] = [
     Quantity {
         title: "served prompt / stationary",
         name: "prompt_over_stationary",
@@ -133,6 +139,16 @@ pub fn theorem(input: &TheoremCheck) -> Figure {
     page.figure(COLUMNS, data(input))
 }
 
+impl TheoremCheck {
+    /// The least and the greatest load of its lines and runs; 1 to 2 is always among them.
+    pub fn loads(&self) -> (f64, f64) {
+        let rhos = self.cells.iter().flat_map(|c| &c.points).map(|p| p.rho);
+        let rhos = rhos.chain(self.runs.iter().map(|run| run.reading.rho));
+        rhos.filter(|r| r.is_finite())
+            .fold((1.0_f64, 2.0_f64), |(lo, hi), rho| (lo.min(rho), hi.max(rho)))
+    }
+}
+
 /// A panel per quantity, the first of a figure of so many.
 pub(super) fn panels(input: &TheoremCheck, of: usize) -> Vec<Panel> {
     let quantities = QUANTITIES.iter().enumerate();
@@ -145,11 +161,7 @@ pub(super) fn panels(input: &TheoremCheck, of: usize) -> Vec<Panel> {
 }
 
 fn panel(quantity: &Quantity, input: &TheoremCheck) -> Panel {
-    let rhos = input.cells.iter().flat_map(|c| &c.points).map(|p| p.rho);
-    let rhos = rhos.chain(input.runs.iter().map(|run| run.reading.rho));
-    let (low, high) = rhos
-        .filter(|r| r.is_finite())
-        .fold((1.0_f64, 2.0_f64), |(lo, hi), rho| (lo.min(rho), hi.max(rho)));
+    let (low, high) = input.loads();
     let x = Axis::linear("load *ρ* = *λ* / *λ*_{miss}").over(low, high + 0.02 * (high - low));
     let mut panel = Panel::new(x, Axis::linear(""));
     if let Some(reading) = quantity.quasi_static {

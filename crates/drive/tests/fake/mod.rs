@@ -3,95 +3,24 @@
 //! or lying.
 #![allow(dead_code)] // each test program uses a part of it
 
+mod manner;
+pub mod small;
+mod wire;
+
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use manner::{Flush, Manner, Report, Trouble};
+use wire::{chunk, plain, read_request};
+
 /// Tokens per block.
 const BLOCK: usize = 32;
-
-/// What the engine is like.
-#[derive(Debug, Clone)]
-pub struct Manner {
-    pub is_sglang: bool,
-    /// Time of an answer, s.
-    pub answer_s: f64,
-    pub report: Report,
-    pub flush: Flush,
-    pub pool_blocks: usize,
-    pub prefix_caching: bool,
-    /// What its model is called.
-    pub model: String,
-    /// What goes wrong, from this request on (the canary's three are the first).
-    pub trouble: Option<(usize, Trouble)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Report {
-    Always,
-    /// A count of 0 is left out.
-    NotZero,
-    Never,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flush {
-    Works,
-    NotThere,
-    DoesNothing,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Trouble {
-    /// Takes requests, never answers.
-    Stuck,
-    /// Closes everything and is gone.
-    Dies,
-    Status(u16),
-    Redirect(String),
-    EndlessHead,
-    EndlessLine,
-    EndlessEvents,
-    /// A content length that is larger than the body.
-    ShortBody,
-    /// The stream ends before its last event.
-    CutStream,
-    NotJson,
-    NotHttp,
-    NoIds,
-    FewIds,
-    MoreCached,
-    OtherPrompt,
-    ErrorEvent,
-}
-
-impl Manner {
-    pub fn vllm() -> Self {
-        Self {
-            is_sglang: false,
-            answer_s: 0.005,
-            report: Report::Always,
-            flush: Flush::Works,
-            pool_blocks: 938,
-            prefix_caching: true,
-            model: "tiny".into(),
-            trouble: None,
-        }
-    }
-
-    pub fn sglang() -> Self {
-        Self { is_sglang: true, ..Self::vllm() }
-    }
-
-    pub fn with(self, from: usize, trouble: Trouble) -> Self {
-        Self { trouble: Some((from, trouble)), ..self }
-    }
-}
 
 /// A request as it came.
 #[derive(Debug, Clone)]
@@ -370,44 +299,4 @@ fn chain(ids: &[u32]) -> Vec<u64> {
             hasher.finish()
         })
         .collect()
-}
-
-fn chunk(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
-    let framed = format!("{:x}\r\n{text}\r\n", text.len());
-    stream.write_all(framed.as_bytes())
-}
-
-fn plain(mut stream: TcpStream, status: &str, body: &str) -> std::io::Result<()> {
-    let length = body.len();
-    let text =
-        format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
-    stream.write_all(text.as_bytes())
-}
-
-fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, Vec<u8>)> {
-    let mut bytes = Vec::new();
-    let mut buffer = vec![0; 65_536];
-    loop {
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-        if let Some(end) = end {
-            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-            let length = head.lines().find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
-            });
-            let length: usize = length.unwrap_or(0);
-            let mut body = bytes.split_off(end + 4);
-            while body.len() < length {
-                match stream.read(&mut buffer)? {
-                    0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-                    n => body.extend_from_slice(&buffer[..n]),
-                }
-            }
-            return Ok((head, body));
-        }
-        match stream.read(&mut buffer)? {
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-            n => bytes.extend_from_slice(&buffer[..n]),
-        }
-    }
 }

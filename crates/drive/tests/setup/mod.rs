@@ -16,46 +16,7 @@ use trapcheck_setup::setup::{ArmSpec, Cell, Protocol, Workload};
 use trapcheck_simulator::sim::directory::Label;
 use trapcheck_simulator::sim::{Options, RunSpec};
 
-use crate::fake::Fake;
-
-const WORKLOAD: &str = "
-name: short
-turns: { law: truncated-geometric, mean: 4, max: 8 }
-first_prompt_tokens: 200
-tool_output_tokens: 55
-decoded_tokens: 10
-tool_time: { law: exponential, mean_s: 0.05 }
-";
-
-const CELL: &str = "
-name: small
-workload: short
-protocol: brief
-engine: { name: ENGINE, version: 0.0.0 }
-model: m
-gpu: none
-pool_tokens: 30016
-block_tokens: 32
-batching: mixed
-chunk_tokens: 2048
-max_running: 256
-lambda_ref_per_s: 10.0
-costs: { kind: iteration, a_s: 0.01, f0_s: 0.001, b_s_per_token: 0.0001, c_p_s_per_pair: 0.0, c_d_s: 0.0 }
-";
-
-const PROTOCOL: &str = "
-name: brief
-paired:
-  horizon_s: 2
-  burst: { start_s: 0.5, length_s: 0.2, sessions: 10 }
-  window_s: [1, 2]
-  last_s: 0.5
-  minimum_window_s: 0.5
-closed: { warm_up_s: 0.5, window_s: 1 }
-e0a: { warm_up_s: 0.5, window_s: 1 }
-e0b: { horizon_s: 2, window_s: [1, 2] }
-bins: { backlog_s: 0.1, hit_s: 0.1, follow_up_s: 0.1, gap_s: 0.1 }
-";
+use crate::fake::{Fake, small};
 
 /// A cell and what it names.
 pub struct Setup {
@@ -67,11 +28,12 @@ pub struct Setup {
 impl Setup {
     /// Of an engine of this name.
     pub fn of(engine: &str) -> Self {
-        let cell = CELL.replace("ENGINE", engine);
+        let cell = small::cell(engine, "0.0.0", 10.0);
+        let (workload, protocol) = (small::workload(0.05), small::protocol(2.0, 0.5));
         Self {
             cell: Cell::parse(Path::new("small.yaml"), cell.as_bytes()).unwrap(),
-            workload: Workload::parse(Path::new("short.yaml"), WORKLOAD.as_bytes()).unwrap(),
-            protocol: Protocol::parse(Path::new("brief.yaml"), PROTOCOL.as_bytes()).unwrap(),
+            workload: Workload::parse(Path::new("short.yaml"), workload.as_bytes()).unwrap(),
+            protocol: Protocol::parse(Path::new("brief.yaml"), protocol.as_bytes()).unwrap(),
         }
     }
 

@@ -3,21 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::Parse;
-use super::json::{Event, Events, Scalar, is_lines};
+use super::document::Take;
+use super::json::{Event, Scalar};
 use crate::form::{Clock, Ended, Observed, Request, tokens};
 
 /// Slots of a list that are kept.
 const MOST: usize = 2_000_000;
 
 /// Reads it.
-pub struct Bench {
-    events: Events,
-    lists: Lists,
-}
-
 #[derive(Default)]
-struct Lists {
+pub struct Lists {
     numbers: BTreeMap<&'static str, Vec<f64>>,
     errors: Vec<Option<u32>>,
     planned: Option<f64>,
@@ -35,28 +30,8 @@ const NUMBERS: [(&str, &str); 6] = [
     ("queue_times[]", "queue"),
 ];
 
-impl Bench {
-    pub fn new(head: &[u8]) -> Self {
-        Self { events: Events::new(is_lines(head)), lists: Lists::default() }
-    }
-}
-
-impl Parse for Bench {
-    fn push(&mut self, bytes: &[u8]) {
-        let lists = &mut self.lists;
-        self.events.push(bytes, &mut |event| lists.take(event));
-    }
-
-    fn finish(mut self: Box<Self>) -> Observed {
-        let lists = &mut self.lists;
-        self.events.finish(&mut |event| lists.take(event));
-        self.lists.observed.notes.add("benchmark results, which never tell what was cached", 0);
-        self.lists.observed
-    }
-}
-
-impl Lists {
-    fn take(&mut self, event: Event<'_>) {
+impl Take for Lists {
+    fn take(&mut self, event: Event<'_>, _line: u64) {
         match event {
             Event::Scalar(path, Scalar::Number(x)) => {
                 match NUMBERS.iter().find(|(key, _)| *key == path) {
@@ -85,6 +60,13 @@ impl Lists {
         }
     }
 
+    fn finish(mut self) -> Observed {
+        self.observed.notes.add("benchmark results, which never tell what was cached", 0);
+        self.observed
+    }
+}
+
+impl Lists {
     /// One result has ended: its slots become requests.
     fn result(&mut self) {
         let numbers = std::mem::take(&mut self.numbers);

@@ -1,23 +1,18 @@
 //! `meta.json` of a run directory: what no table of it says.
 
-use super::Parse;
-use super::json::{Event, Events, Scalar, is_lines};
+use super::document::Take;
+use super::json::{Event, Scalar};
 use crate::form::{Engine, Observed};
 
 /// Reads it.
+#[derive(Default)]
 pub struct RunMeta {
-    events: Events,
     engine: Engine,
     observed: Observed,
 }
 
-impl RunMeta {
-    pub fn new(head: &[u8]) -> Self {
-        let (engine, observed) = Default::default();
-        Self { events: Events::new(is_lines(head)), engine, observed }
-    }
-
-    fn take(&mut self, event: Event<'_>) {
+impl Take for RunMeta {
+    fn take(&mut self, event: Event<'_>, _line: u64) {
         let engine = &mut self.engine;
         match event {
             Event::Scalar("pool_tokens", Scalar::Number(x)) if x >= 1.0 => {
@@ -38,18 +33,8 @@ impl RunMeta {
             _ => {}
         }
     }
-}
 
-impl Parse for RunMeta {
-    fn push(&mut self, bytes: &[u8]) {
-        let mut events = std::mem::replace(&mut self.events, Events::new(false));
-        events.push(bytes, &mut |event| self.take(event));
-        self.events = events;
-    }
-
-    fn finish(mut self: Box<Self>) -> Observed {
-        let mut events = std::mem::replace(&mut self.events, Events::new(false));
-        events.finish(&mut |event| self.take(event));
+    fn finish(mut self) -> Observed {
         self.observed.engines.insert(String::new(), self.engine);
         self.observed
     }

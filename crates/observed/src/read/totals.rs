@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{Event, Events, Scalar, is_lines};
-use super::{Format, Parse};
+use super::Format;
+use super::document::Take;
+use super::json::{Event, Scalar};
 use crate::form::{Engine, Observed, Quantity, Rung, Sample};
 
 /// Tokens per second in an aggregate, the whole engine's first.
@@ -14,34 +15,18 @@ const THROUGHPUTS: [&str; 4] =
 /// Reads it.
 pub struct Totals {
     format: Format,
-    events: Events,
     values: BTreeMap<String, f64>,
     observed: Observed,
     results: u64,
 }
 
 impl Totals {
-    pub fn new(format: Format, head: &[u8]) -> Self {
+    pub fn new(format: Format) -> Self {
         let (values, observed) = Default::default();
-        Self { format, events: Events::new(is_lines(head)), values, observed, results: 0 }
+        Self { format, values, observed, results: 0 }
     }
 
-    fn take(&mut self, event: Event<'_>) {
-        match event {
-            // Items of a list add up: one per engine or rank.
-            Event::Scalar(path, Scalar::Number(x)) if self.values.len() < 20_000 => {
-                *self.values.entry(path.to_owned()).or_insert(0.0) += x;
-            }
-            Event::Close("") => self.result(),
-            Event::Broken(why, line) => {
-                self.values.clear();
-                self.observed.dropped.add(why, line);
-            }
-            _ => {}
-        }
-    }
-
-    fn result(&mut self) {
+    fn result(&mut self, line: u64) {
         let values = std::mem::take(&mut self.values);
         let of = |keys: &[&str]| {
             keys.iter().find_map(|k| values.get(*k)).copied().filter(|x| x.is_finite())
@@ -104,7 +89,7 @@ impl Totals {
         if rung.hit_fraction.is_some() || rung.tokens_per_s.is_some() {
             self.observed.rungs.push(rung);
         } else if rung.reuse_ceiling.is_none() {
-            self.observed.dropped.add("results without a hit fraction", self.events.line());
+            self.observed.dropped.add("results without a hit fraction", line);
         }
     }
 
@@ -121,16 +106,23 @@ impl Totals {
     }
 }
 
-impl Parse for Totals {
-    fn push(&mut self, bytes: &[u8]) {
-        let mut events = std::mem::replace(&mut self.events, Events::new(false));
-        events.push(bytes, &mut |event| self.take(event));
-        self.events = events;
+impl Take for Totals {
+    fn take(&mut self, event: Event<'_>, line: u64) {
+        match event {
+            // Items of a list add up: one per engine or rank.
+            Event::Scalar(path, Scalar::Number(x)) if self.values.len() < 20_000 => {
+                *self.values.entry(path.to_owned()).or_insert(0.0) += x;
+            }
+            Event::Close("") => self.result(line),
+            Event::Broken(why, line) => {
+                self.values.clear();
+                self.observed.dropped.add(why, line);
+            }
+            _ => {}
+        }
     }
 
-    fn finish(mut self: Box<Self>) -> Observed {
-        let mut events = std::mem::replace(&mut self.events, Events::new(false));
-        events.finish(&mut |event| self.take(event));
+    fn finish(mut self) -> Observed {
         self.observed.rungs.sort_by_key(|rung| rung.population);
         self.observed
     }

@@ -85,11 +85,7 @@ impl Series {
                 .iter()
                 .map(|bin| (bin.middle_s, bin.uncached.map(|u| u as f64 / bins.hit_s)))
                 .collect(),
-            gap_median_s: whole
-                .bins(bins.gap_s)
-                .into_iter()
-                .map(|bin| (bin.middle_s(), gap::median_gap_s(gaps, bin)))
-                .collect(),
+            gap_median_s: gap::binned_medians(gaps, whole, bins.gap_s),
             turnover_s: written
                 .iter()
                 .map(|bin| (bin.middle_s, bin.turnover_s(run.meta.pool_tokens, bins.gap_s)))

@@ -53,19 +53,28 @@ pub fn median_gap_s(gaps: &[Gap], span: Span) -> Option<f64> {
     stats::median(&in_span(gaps, span))
 }
 
-/// Medians over consecutive bins of `span`, at the bins' midpoints; bins without
-/// a gap are left out.
-fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, f64)> {
-    span.bins(width_s)
-        .into_iter()
-        .filter_map(|bin| median_gap_s(gaps, bin).map(|m| (bin.middle_s(), m)))
-        .collect()
+/// Medians over consecutive bins of `span`, at the bins' midpoints; `None` where no gap ended.
+pub fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, Option<f64>)> {
+    let bins = span.bins(width_s);
+    let mut inside = vec![Vec::new(); bins.len()];
+    // Into its bin at one look, but for what rounding puts beside it.
+    for gap in gaps {
+        let near = ((gap.t_end_s - span.start_s) / width_s) as usize;
+        let mut near = near.saturating_sub(1)..bins.len().min(near.saturating_add(2));
+        if let Some(bin) = near.find(|bin| bins[*bin].holds(gap.t_end_s)) {
+            inside[bin].push(gap.gap_s);
+        }
+    }
+    let medians = bins.iter().zip(&inside);
+    medians.map(|(bin, inside)| (bin.middle_s(), stats::median(inside))).collect()
 }
 
 /// The *gap slope*: the trend of the gap against completion time, least squares of the bin
 /// medians, seconds of gap per second. Model F puts it at 1 - 1/z (App. B).
 pub fn slope(gaps: &[Gap], span: Span, width_s: f64) -> Option<f64> {
-    let line: Line = stats::least_squares(&binned_medians(gaps, span, width_s))?;
+    let medians = binned_medians(gaps, span, width_s).into_iter();
+    let known: Vec<(f64, f64)> = medians.filter_map(|(t, gap)| Some((t, gap?))).collect();
+    let line: Line = stats::least_squares(&known)?;
     Some(line.slope)
 }
 

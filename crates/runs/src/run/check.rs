@@ -32,19 +32,17 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
             name => (!name.ends_with("_s"), end_s + TIME_TOLERANCE_S),
         };
         for (row, time) in table.number(field.name).iter().enumerate() {
-            if table.too_many(&mut problems) {
-                return problems;
-            }
+            table.bound(&mut problems);
             let message = match time {
-                Some(t) if *t < 0.0 && moment => {
-                    format!("{} lies before the run's start", shown(*t))
+                Some(t) if t < 0.0 && moment => {
+                    format!("{} lies before the run's start", shown(t))
                 }
-                Some(t) if *t > last_s && moment => {
-                    format!("{} lies after the run's end at {end_s} s", shown(*t))
+                Some(t) if t > last_s && moment => {
+                    format!("{} lies after the run's end at {end_s} s", shown(t))
                 }
-                Some(t) if *t > last_s => {
+                Some(t) if t > last_s => {
                     let longest = if last_s == RUN_S { "a year" } else { "the run" };
-                    format!("{} s is longer than {longest}", shown(*t))
+                    format!("{} s is longer than {longest}", shown(t))
                 }
                 _ => continue,
             };
@@ -93,15 +91,7 @@ impl<'a> Files<'a> {
 
 /// What the rows of the tables count.
 pub fn rows_counted(sessions: &[Session], turns: &[Turn]) -> Counts {
-    let with = |status| sessions.iter().filter(|s| s.status == status).count() as u64;
-    let errors = turns.iter().filter(|t| matches!(t.status, TurnStatus::Error(_))).count();
-    Counts {
-        sessions_arrived: sessions.len() as u64,
-        sessions_completed: with(SessionStatus::Completed),
-        sessions_failed: with(SessionStatus::Failed),
-        turns: turns.len() as u64,
-        request_errors: errors as u64,
-    }
+    Counts::of(sessions.iter().map(|s| s.status), turns.iter().map(|t| &t.status))
 }
 
 /// `counts` in meta.json against the rows: a table that lost its tail shows here.

@@ -5,21 +5,52 @@
 //! file, line and column. Here is the text half; the parquet half, which needs a reader
 //! of its own, fills [`Columns`] through what is public.
 
+mod chosen;
 mod mapped;
 mod text;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-pub use mapped::{Mapped, Mapping};
+pub use chosen::{Chosen, Moments, Wide};
+pub use mapped::{Mapped, Mapping, said};
 
 use super::problem::Problem;
 use super::source::Text;
 use crate::escape::shortened;
 use crate::limits;
 
-/// A file with more problems than this is not read further.
+/// Of a file with more problems than this the others are counted, not listed.
 pub const MOST_PROBLEMS: usize = 1000;
+
+/// Counts the problems of a file that are beyond what is listed: a row in millions may have
+/// several.
+#[inline]
+pub fn bound(file: &Path, problems: &mut Vec<Problem>) {
+    // One of them stands for all that were counted before.
+    if problems.len() > 2 * MOST_PROBLEMS {
+        counted(file, problems);
+    }
+}
+
+fn counted(file: &Path, problems: &mut Vec<Problem>) {
+    problems.sort();
+    let more = problems.split_off(MOST_PROBLEMS);
+    problems.push(Problem::more(file, Problem::count(&more)));
+}
+
+/// The problems of a run as they are listed: of each file [`MOST_PROBLEMS`], and how many more.
+pub fn listed(problems: Vec<Problem>) -> Vec<Problem> {
+    if problems.len() <= MOST_PROBLEMS + 1 {
+        return problems;
+    }
+    let mut files: BTreeMap<PathBuf, Vec<Problem>> = BTreeMap::new();
+    problems.into_iter().for_each(|p| files.entry(p.file.clone()).or_default().push(p));
+    for (file, of_file) in files.iter_mut().filter(|(_, list)| list.len() > MOST_PROBLEMS + 1) {
+        counted(file, of_file);
+    }
+    files.into_values().flatten().collect()
+}
 
 /// Ends a message about a value that is not in the file as it is quoted.
 pub const CONVERTED: &str = " after conversion by the layout";
@@ -95,55 +126,8 @@ pub enum LeftOut {
 /// How problems name the columns of a file that names them otherwise.
 pub type Labels = BTreeMap<&'static str, String>;
 
-/// The values of one column.
-#[derive(Debug)]
-pub enum Data {
-    /// Texts, empty where there is none.
-    Text(Texts),
-    /// Whole numbers.
-    Count(Vec<Option<u64>>),
-    /// Finite numbers.
-    Number(Vec<Option<f64>>),
-}
-
-/// A column of texts in one allocation.
-#[derive(Debug, Default)]
-pub struct Texts {
-    bytes: String,
-    /// Where each begins and ends.
-    places: Vec<(usize, usize)>,
-}
-
-impl Texts {
-    /// Appends one.
-    #[inline]
-    pub fn push(&mut self, text: &str) {
-        let start = self.bytes.len();
-        self.bytes.push_str(text);
-        self.places.push((start, self.bytes.len()));
-    }
-
-    /// Appends the last one again, if it is that; most words of a column are.
-    #[inline]
-    fn push_again(&mut self, text: &[u8]) -> bool {
-        let last = self.places.last().copied();
-        let last = last.filter(|(start, end)| self.bytes.as_bytes()[*start..*end] == *text);
-        self.places.extend(last);
-        last.is_some()
-    }
-
-    /// Whether there is room for more, within what a table may hold.
-    pub fn has_room(&self) -> bool {
-        self.bytes.len() as u64 <= limits::FILE_BYTES
-    }
-
-    /// The text of row `i`.
-    #[inline]
-    pub fn get(&self, i: usize) -> &str {
-        let (start, end) = self.places[i];
-        &self.bytes[start..end]
-    }
-}
+mod data;
+pub use data::{Counts, Data, Numbers, Texts};
 
 impl Columns {
     /// Reads a text table, whose columns have the schema's names or are mapped onto them.
@@ -164,7 +148,7 @@ impl Columns {
     /// Leaves out the rows that are not to be kept; says how many.
     pub fn retain(&mut self, keep: &[bool]) -> usize {
         let before = self.lines.len();
-        keep_of(&mut self.lines, keep);
+        data::keep_of(&mut self.lines, keep);
         for (_, data) in &mut self.data {
             data.retain(keep);
         }
@@ -190,7 +174,7 @@ impl Columns {
     }
 
     /// The column `name`, which the schema declares as a count.
-    pub fn count(&self, name: &str) -> &[Option<u64>] {
+    pub fn count(&self, name: &str) -> &Counts {
         match self.column(name) {
             Data::Count(counts) => counts,
             _ => unreachable!("{name} is declared as a count"),
@@ -198,7 +182,7 @@ impl Columns {
     }
 
     /// The column `name`, which the schema declares as a number.
-    pub fn number(&self, name: &str) -> &[Option<f64>] {
+    pub fn number(&self, name: &str) -> &Numbers {
         match self.column(name) {
             Data::Number(numbers) => numbers,
             _ => unreachable!("{name} is declared as a number"),
@@ -210,86 +194,16 @@ impl Columns {
         &found.unwrap_or_else(|| unreachable!("{name} is in the schema")).1
     }
 
-    /// Whether a file has so many problems that it is not read further, which is then one more:
-    /// a row in millions may have several.
+    /// Counts the problems of this file that are beyond what is listed.
     #[inline]
-    pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
-        let many = problems.len() > MOST_PROBLEMS;
-        if many {
-            problems.sort();
-            problems.push(Problem::new(&self.file, "not read further: too many problems"));
-        }
-        many
+    pub fn bound(&self, problems: &mut Vec<Problem>) {
+        bound(&self.file, problems);
     }
 
     /// An error at row `i` of this table.
     pub fn problem(&self, i: usize, column: &str, message: impl Into<String>) -> Problem {
         Problem::at(&self.file, self.lines[i], label(&self.labels, column), message)
     }
-}
-
-impl Data {
-    /// With room for so many rows.
-    pub fn with_capacity(ty: Type, rows: usize) -> Self {
-        match ty {
-            Type::Text | Type::Word(_) => {
-                Self::Text(Texts { bytes: String::new(), places: Vec::with_capacity(rows) })
-            }
-            Type::Count => Self::Count(Vec::with_capacity(rows)),
-            Type::Number => Self::Number(Vec::with_capacity(rows)),
-        }
-    }
-
-    /// Appends a value given as text. `None` is an empty field.
-    ///
-    /// # Errors
-    /// It does not fit the column: what was expected.
-    #[inline]
-    pub fn push(&mut self, value: Option<&[u8]>) -> Result<(), String> {
-        match self {
-            Self::Text(texts) => {
-                let value = value.unwrap_or_default();
-                if !texts.push_again(value) {
-                    let text = std::str::from_utf8(value).map_err(|_| "expected UTF-8 text")?;
-                    texts.push(text);
-                }
-            }
-            Self::Count(counts) => counts.push(value.map(parse_count).transpose()?),
-            Self::Number(numbers) => numbers.push(value.map(parse_number).transpose()?),
-        }
-        Ok(())
-    }
-
-    fn retain(&mut self, keep: &[bool]) {
-        match self {
-            Self::Text(texts) => {
-                let mut kept = Texts::default();
-                for (row, _) in keep.iter().enumerate().filter(|(_, keep)| **keep) {
-                    kept.push(texts.get(row));
-                }
-                *texts = kept;
-            }
-            Self::Count(counts) => keep_of(counts, keep),
-            Self::Number(numbers) => keep_of(numbers, keep),
-        }
-    }
-
-    fn truncate(&mut self, rows: usize) {
-        match self {
-            Self::Text(texts) => {
-                texts.places.truncate(rows);
-                texts.bytes.truncate(texts.places.last().map_or(0, |(_, end)| *end));
-            }
-            Self::Count(counts) => counts.truncate(rows),
-            Self::Number(numbers) => numbers.truncate(rows),
-        }
-    }
-}
-
-/// Keeps the values whose place says so.
-fn keep_of<T>(values: &mut Vec<T>, keep: &[bool]) {
-    let mut keep = keep.iter();
-    values.retain(|_| keep.next().is_some_and(|keep| *keep));
 }
 
 /// How problems name a column.

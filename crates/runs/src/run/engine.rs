@@ -1,6 +1,6 @@
 //! `engine`: the engine's own gauges and counters, sampled.
 
-use super::columns::{Columns, Field, Presence, Type};
+use super::columns::{Columns, Counts, Field, Presence, Type};
 use super::problem::Problem;
 
 /// One sample. Anything an engine does not report is `None`.
@@ -58,9 +58,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<P
     let mut problems = Vec::new();
     let mut samples: Vec<EngineSample> = (0..table.len()).map(|row| sample(table, row)).collect();
     for (row, sample) in samples.iter().enumerate() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         if let (Some(used), Some(total)) = (sample.kv_used_tokens, sample.kv_total_tokens)
             && used > total
         {
@@ -86,16 +84,16 @@ pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<P
 
 fn sample(table: &Columns, row: usize) -> EngineSample {
     EngineSample {
-        t_s: table.number("t")[row].unwrap_or_default(),
-        running: table.count("running")[row],
-        waiting: table.count("waiting")[row],
-        kv_used_tokens: table.count("kv_used_tokens")[row],
-        kv_evictable_tokens: table.count("kv_evictable_tokens")[row],
-        kv_total_tokens: table.count("kv_total_tokens")[row],
-        prompt_tokens_total: table.count("prompt_tokens_total")[row],
-        cached_tokens_total: table.count("cached_tokens_total")[row],
-        generation_tokens_total: table.count("generation_tokens_total")[row],
-        preemptions_total: table.count("preemptions_total")[row],
+        t_s: table.number("t").get(row).unwrap_or_default(),
+        running: table.count("running").get(row),
+        waiting: table.count("waiting").get(row),
+        kv_used_tokens: table.count("kv_used_tokens").get(row),
+        kv_evictable_tokens: table.count("kv_evictable_tokens").get(row),
+        kv_total_tokens: table.count("kv_total_tokens").get(row),
+        prompt_tokens_total: table.count("prompt_tokens_total").get(row),
+        cached_tokens_total: table.count("cached_tokens_total").get(row),
+        generation_tokens_total: table.count("generation_tokens_total").get(row),
+        preemptions_total: table.count("preemptions_total").get(row),
     }
 }
 
@@ -104,11 +102,11 @@ fn sample(table: &Columns, row: usize) -> EngineSample {
 fn by_time(table: &Columns) -> Vec<usize> {
     let times = table.number("t");
     let names = COUNTERS.iter().chain(&GAUGES);
-    let values: Vec<&[Option<u64>]> = names.map(|name| table.count(name)).collect();
+    let values: Vec<&Counts> = names.map(|name| table.count(name)).collect();
     let mut rows: Vec<usize> = (0..table.len()).collect();
     rows.sort_by(|a, b| {
-        let [t_a, t_b] = [a, b].map(|row| times[*row].unwrap_or_default());
-        let of = |row: usize| values.iter().map(move |column| column[row]);
+        let [t_a, t_b] = [a, b].map(|row| times.get(*row).unwrap_or_default());
+        let of = |row: usize| values.iter().map(move |column| column.get(row));
         t_a.total_cmp(&t_b).then_with(|| of(*a).cmp(of(*b)))
     });
     rows
@@ -120,7 +118,7 @@ fn falls(table: &Columns, rows: &[usize]) -> Vec<Problem> {
     for name in COUNTERS {
         let values = table.count(name);
         for pair in rows.windows(2) {
-            if let (Some(before), Some(after)) = (values[pair[0]], values[pair[1]])
+            if let (Some(before), Some(after)) = (values.get(pair[0]), values.get(pair[1]))
                 && after < before
             {
                 let message = format!(

@@ -87,12 +87,12 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<GateEvent>, Vec
             None
         });
         events.push(GateEvent {
-            t_s: table.number("t")[row].unwrap_or_default(),
+            t_s: table.number("t").get(row).unwrap_or_default(),
             event,
             session,
-            admitted: table.count("admitted")[row].unwrap_or_default(),
-            gated: table.count("gated")[row].unwrap_or_default(),
-            paused: table.count("paused")[row].unwrap_or_default(),
+            admitted: table.count("admitted").get(row).unwrap_or_default(),
+            gated: table.count("gated").get(row).unwrap_or_default(),
+            paused: table.count("paused").get(row).unwrap_or_default(),
         });
     }
     events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));

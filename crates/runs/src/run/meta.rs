@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::problem::Problem;
+use super::{SessionStatus, TurnStatus};
 use crate::escape::shortened;
 use crate::limits;
 use crate::parse_message::in_words;
@@ -222,6 +223,26 @@ pub struct Counts {
     pub turns: u64,
     /// Requests that failed.
     pub request_errors: u64,
+}
+
+impl Counts {
+    /// Of sessions and turns that ended like this.
+    pub fn of<'a>(
+        sessions: impl IntoIterator<Item = SessionStatus>,
+        turns: impl IntoIterator<Item = &'a TurnStatus>,
+    ) -> Self {
+        let mut counts = Self::default();
+        for status in sessions {
+            counts.sessions_arrived += 1;
+            counts.sessions_completed += u64::from(status == SessionStatus::Completed);
+            counts.sessions_failed += u64::from(status == SessionStatus::Failed);
+        }
+        for status in turns {
+            counts.turns += 1;
+            counts.request_errors += u64::from(matches!(status, TurnStatus::Error(_)));
+        }
+        counts
+    }
 }
 
 impl Meta {

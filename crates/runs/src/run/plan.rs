@@ -43,15 +43,13 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
     let mut plan: Vec<PlannedSession> = Vec::with_capacity(table.len());
     let mut seen = Registry::new(table.len());
     for row in 0..table.len() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let word = table.text("kind").get(row);
         let Some(kind) = Kind::from_word(word) else {
             problems.push(unknown_kind(table, row, word));
             continue;
         };
-        let turns = table.count("turns")[row].unwrap_or_default();
+        let turns = table.count("turns").get(row).unwrap_or_default();
         let tool_s = match tool_times(table.text("tool_s").get(row)) {
             Ok(times) => times,
             Err(found) => {
@@ -68,7 +66,7 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             problems.push(table.problem(row, "tool_s", message));
         }
         let id: Box<str> = table.text("session").get(row).into();
-        let t_arrival_s = table.number("t_arrival")[row];
+        let t_arrival_s = table.number("t_arrival").get(row);
         if let Some(t) = t_arrival_s.filter(|t| *t < 0.0) {
             problems.push(table.problem(row, "t_arrival", format!("an arrival at {t} s")));
         }

@@ -165,9 +165,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
     let mut sessions = Vec::with_capacity(table.len());
     let mut registry = Registry::new(table.len());
     for row in by_arrival(table) {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let (kind, status) = (table.text("kind").get(row), table.text("status").get(row));
         let Some(kind) = Kind::from_word(kind) else {
             problems.push(unknown_kind(table, row, kind));
@@ -198,7 +196,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
 /// of rows in the file says nothing.
 fn by_arrival(table: &Columns) -> Vec<usize> {
     let (planned, admitted) = (table.number("t_planned"), table.number("t_admitted"));
-    let arrival = |row: usize| planned[row].or(admitted[row]).unwrap_or(f64::INFINITY);
+    let arrival = |row: usize| planned.get(row).or(admitted.get(row)).unwrap_or(f64::INFINITY);
     let name = |row: usize| (table.text("kind").get(row), table.text("session").get(row));
     let mut rows: Vec<usize> = (0..table.len()).collect();
     rows.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then_with(|| name(*a).cmp(&name(*b))));
@@ -209,14 +207,14 @@ fn session_of_row(table: &Columns, row: usize, kind: Kind, status: SessionStatus
     Session {
         id: table.text("session").get(row).into(),
         kind,
-        t_planned_s: table.number("t_planned")[row],
-        t_admitted_s: table.number("t_admitted")[row],
-        t_end_s: table.number("t_end")[row],
-        turns_planned: table.count("turns_planned")[row].unwrap_or_default(),
-        turns_done: table.count("turns_done")[row].unwrap_or_default(),
-        gate_wait_s: table.number("gate_wait_s")[row].unwrap_or_default(),
-        pauses: table.count("pauses")[row].unwrap_or_default(),
-        pause_s: table.number("pause_s")[row].unwrap_or_default(),
+        t_planned_s: table.number("t_planned").get(row),
+        t_admitted_s: table.number("t_admitted").get(row),
+        t_end_s: table.number("t_end").get(row),
+        turns_planned: table.count("turns_planned").get(row).unwrap_or_default(),
+        turns_done: table.count("turns_done").get(row).unwrap_or_default(),
+        gate_wait_s: table.number("gate_wait_s").get(row).unwrap_or_default(),
+        pauses: table.count("pauses").get(row).unwrap_or_default(),
+        pause_s: table.number("pause_s").get(row).unwrap_or_default(),
         status,
     }
 }

@@ -1,6 +1,6 @@
 //! `turns`: one row per turn (request) that was sent.
 
-use super::columns::{Columns, Field, Presence, Texts, Type};
+use super::columns::{Columns, Counts, Field, Numbers, Presence, Texts, Type};
 use super::problem::Problem;
 use super::sessions::{Registry, out_of_order, unknown_kind};
 use super::{Kind, SessionIndex};
@@ -41,7 +41,25 @@ pub enum TurnStatus {
     /// Still in flight when the run ended: no error.
     UnfinishedAtHorizon,
     /// The request failed; the client's words.
-    Error(Box<str>),
+    Error(Words),
+}
+
+/// What a client said. Behind one thin pointer: few turns have any, and each has room for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(Box<Box<str>>);
+
+impl<T: Into<Box<str>>> From<T> for Words {
+    fn from(words: T) -> Self {
+        Self(Box::new(words.into()))
+    }
+}
+
+impl std::ops::Deref for Words {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The places of turns in a list of them, session by session.
@@ -125,9 +143,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
     let mut turns = Vec::with_capacity(table.len());
     let mut rows = Vec::with_capacity(table.len());
     for row in 0..table.len() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let (word, id) = (columns.kind.get(row), columns.session.get(row));
         let Some(kind) = Kind::from_word(word) else {
             problems.push(unknown_kind(table, row, word));
@@ -144,9 +160,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
         turns.push(turn);
         rows.push(row);
     }
-    if !numbering(table, &turns, &rows, &mut problems) {
-        return Err(problems);
-    }
+    numbering(table, &turns, &rows, &mut problems);
     if !problems.is_empty() {
         problems.sort();
         return Err(problems);
@@ -158,18 +172,15 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
     Ok(turns)
 }
 
-/// A session's turns are there once each, and none of them lacks the one before it. Says
-/// whether all were looked at, in order of sessions: there may be too many problems.
-fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) -> bool {
+/// A session's turns are there once each, and none of them lacks the one before it.
+fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) {
     let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
     for places in by_session(turns, sessions).iter() {
         // The turn before, and whether it follows on another.
         let mut before: Option<(u64, usize)> = None;
         let mut follows = true;
         for (number, row) in places.iter().map(|place| (turns[*place].number, rows[*place])) {
-            if table.too_many(problems) {
-                return false;
-            }
+            table.bound(problems);
             let again = before.filter(|(n, _)| *n == number);
             if let Some((_, first)) = again {
                 let first = table.lines[first];
@@ -185,22 +196,21 @@ fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec
             before = Some((number, row));
         }
     }
-    true
 }
 
 /// The columns of a turns table, each looked up once.
 struct TurnColumns<'a> {
     session: &'a Texts,
     kind: &'a Texts,
-    number: &'a [Option<u64>],
-    t_ready: &'a [Option<f64>],
-    t_submit: &'a [Option<f64>],
-    t_first: &'a [Option<f64>],
-    t_end: &'a [Option<f64>],
-    prompt_tokens: &'a [Option<u64>],
-    cached_tokens: &'a [Option<u64>],
-    completion_tokens: &'a [Option<u64>],
-    tool_s: &'a [Option<f64>],
+    number: &'a Counts,
+    t_ready: &'a Numbers,
+    t_submit: &'a Numbers,
+    t_first: &'a Numbers,
+    t_end: &'a Numbers,
+    prompt_tokens: &'a Counts,
+    cached_tokens: &'a Counts,
+    completion_tokens: &'a Counts,
+    tool_s: &'a Numbers,
     status: &'a Texts,
 }
 
@@ -226,15 +236,15 @@ impl<'a> TurnColumns<'a> {
         Turn {
             session,
             // Needed values are there: the reader has refused rows without them.
-            number: self.number[row].unwrap_or_default(),
-            t_ready_s: self.t_ready[row].unwrap_or_default(),
-            t_submit_s: self.t_submit[row].unwrap_or_default(),
-            t_first_s: self.t_first[row],
-            t_end_s: self.t_end[row],
-            prompt_tokens: self.prompt_tokens[row].unwrap_or_default(),
-            cached_tokens: self.cached_tokens[row],
-            completion_tokens: self.completion_tokens[row],
-            tool_s: self.tool_s[row],
+            number: self.number.get(row).unwrap_or_default(),
+            t_ready_s: self.t_ready.get(row).unwrap_or_default(),
+            t_submit_s: self.t_submit.get(row).unwrap_or_default(),
+            t_first_s: self.t_first.get(row),
+            t_end_s: self.t_end.get(row),
+            prompt_tokens: self.prompt_tokens.get(row).unwrap_or_default(),
+            cached_tokens: self.cached_tokens.get(row),
+            completion_tokens: self.completion_tokens.get(row),
+            tool_s: self.tool_s.get(row),
             status: match self.status.get(row) {
                 OK => TurnStatus::Ok,
                 UNFINISHED => TurnStatus::UnfinishedAtHorizon,

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::gate::GateRule;
 use super::records::{GateEventKind, SessionStatus};
 use super::timers::Timers;
 use super::*;

@@ -4,6 +4,8 @@
 //!
 //! Left out, because a simulated run has none: wall clock, host, job, canary.
 
+pub mod meta;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -12,10 +14,10 @@ use serde::Serialize;
 use super::{Options, RunSpec, SimRun};
 use crate::client::records::{GateRecord, SessionRecord, TurnRecord};
 use crate::plan::DrawnSession;
+use crate::run::check::rows_counted;
 use crate::run::{
-    Counts, EngineSample, Gate, GateEvent, GateEventKind, Gpu, Kind, Meta, PlannedSession, Rate,
-    RegistrationRef, Run, RunStatus, Session, SessionIndex, SessionStatus, Source, Turn,
-    TurnStatus,
+    Engine, EngineSample, GateEvent, Kind, Meta, PlannedSession, RegistrationRef, Run, RunStatus,
+    Session, SessionIndex, Source, Turn, TurnStatus,
 };
 use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 
@@ -78,6 +80,14 @@ pub fn config_yaml(spec: &RunSpec<'_>, label: &Label) -> Result<String, serde_ya
 
 /// The run directory's content.
 pub fn to_run(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run {
+    let run = to_measure(simulated, spec, label);
+    let sha256 = run.meta.plan_sha256.unwrap_or_else(|| simulated.plan.sha256());
+    Run { meta: Meta { plan_sha256: Some(sha256), ..run.meta }, ..run }
+}
+
+/// The same to be measured and not to be kept: a closed run's plan may end with the sessions
+/// that were needed, so that its hash is unknown.
+pub fn to_measure(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run {
     let plan: Vec<_> = simulated.plan.sessions.iter().map(planned).collect();
     let times: BTreeMap<(Kind, u32), Option<f64>> =
         simulated.plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect();
@@ -124,64 +134,17 @@ fn meta(
     sessions: &[Session],
     turns: &[Turn],
 ) -> Meta {
-    let cell = spec.cell;
-    let with = |status| sessions.iter().filter(|s| s.status == status).count() as u64;
-    let errors = turns.iter().filter(|t| matches!(t.status, TurnStatus::Error(_))).count();
-    let rate = match simulated.lambda_per_s {
-        None => Rate::default(),
-        Some(lambda) => Rate {
-            multiple: spec.multiple,
-            lambda_ref: Some(cell.lambda_ref_per_s),
-            lambda: Some(lambda),
-        },
-    };
+    let engine = Engine { name: ENGINE.into(), version: VERSION.into() };
+    let opening = meta::opening(spec, label, Source::Simulator, engine);
+    let is_closed = spec.arm.population().is_some();
     Meta {
-        format: 1,
-        run_id: label.run_id.clone(),
-        source: Source::Simulator,
-        cell: cell.name.clone(),
-        engine: crate::run::Engine { name: ENGINE.into(), version: VERSION.into() },
-        model: Some(cell.model.clone()),
-        gpu: Some(Gpu { name: cell.gpu.clone(), memory_mib: None }),
-        pool_tokens: cell.pool_tokens,
-        prefix_caching: spec.arm.prefix_caching(),
-        arm: spec.arm.arm(),
-        seed: spec.seed,
-        rate,
-        population: spec.arm.population().map(u64::from),
+        plan_sha256: (!is_closed).then(|| simulated.plan.sha256()),
         duration_s: simulated.horizon_s,
-        horizon_s: simulated.horizon_s,
         status: RunStatus::Completed,
-        start_unix: None,
-        end_unix: None,
-        host: None,
-        job_id: None,
-        replica: None,
-        shared_prefix_tokens: Some(0),
-        code: None,
-        registration: label.registration.clone(),
-        gate: gate(simulated, spec.arm),
-        plan_sha256: Some(simulated.plan.sha256()),
-        canary: None,
-        counts: Counts {
-            sessions_arrived: sessions.len() as u64,
-            sessions_completed: with(SessionStatus::Completed),
-            sessions_failed: with(SessionStatus::Failed),
-            turns: turns.len() as u64,
-            request_errors: errors as u64,
-        },
+        gate: opening.gate.map(|gate| meta::gate_as_it_was(gate, &simulated.gate)),
+        counts: rows_counted(sessions, turns),
+        ..opening
     }
-}
-
-/// The gate as it was; `None` where the arm has none.
-fn gate(simulated: &SimRun, arm: &ArmSpec) -> Option<Gate> {
-    let (ArmSpec::Capped { cap } | ArmSpec::Rescue { cap, .. }) = *arm else { return None };
-    let first = |kind| simulated.gate.iter().find(|g| g.event == kind).map(|g| tick(g.t_s));
-    Some(Gate {
-        n_cap: cap.into(),
-        engage_s: first(GateEventKind::Engage),
-        release_s: first(GateEventKind::Release),
-    })
 }
 
 /// A planned session as a row of `plan`.

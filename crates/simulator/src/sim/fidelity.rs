@@ -13,7 +13,7 @@ mod statistic;
 
 use std::collections::BTreeMap;
 
-use super::{RunSpec, SimError, simulate};
+use super::{RunSpec, SimError, simulate_to_measure};
 use crate::configs::Configs;
 use crate::measure::closed_curve::crossing;
 use crate::setup::protocol::WarmUp;
@@ -168,7 +168,7 @@ impl<'a> Resolved<'a> {
     /// Simulates one seed and evaluates the statistic of every row that uses
     /// this set, by the row's position.
     fn values(&self, seed: u64, fidelity: &Fidelity) -> Result<Values, FidelityError> {
-        let run = simulate(&RunSpec {
+        let run = simulate_to_measure(&RunSpec {
             cell: self.cell,
             workload: self.workload,
             protocol: &self.protocol,

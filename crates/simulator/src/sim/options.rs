@@ -14,14 +14,14 @@
 //! evicted (App. E.2). Prompt and output are reserved at admission, so nothing is preempted; real
 //! engines take memory as they go.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::setup::campaign::PlannedRun;
 use crate::setup::cell::Engine;
 use crate::setup::{Batching, Cell, Scheduling, Workload};
 
 /// What of a session's idle KV hits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hits {
     /// All of it or, once some of it would have to go, nothing (App. E.12).
@@ -32,7 +32,8 @@ pub enum Hits {
 }
 
 /// Waiting requests renew the places of their prefixes in the LRU order (App. E.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Refresh {
     /// Every so many scheduling passes.
     pub every_passes: u64,

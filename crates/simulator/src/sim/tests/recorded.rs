@@ -252,3 +252,22 @@ fn a_prefix_hits_in_part_where_whole_sessions_hit_or_miss() {
     spec.options.hits = Hits::Prefix;
     assert!(in_part(&spec) > 20);
 }
+
+#[test]
+fn gauges_of_the_last_pass_leave_out_what_was_sent_and_admitted_since() {
+    let (workload, protocol, cell) = (recorded(), short(), engine(16));
+    let arm = ArmSpec::Closed { population: 20 };
+    let run = |gauges_of_last_pass| {
+        let own = Options { sample_s: 1.0, ..Options::of_engine(&cell.engine) };
+        let options = Options { gauges_of_last_pass, ..own };
+        simulate(&RunSpec { options, ..spec(&cell, &workload, &protocol, &arm, 4) }).unwrap()
+    };
+    let (now, last) = (run(false), run(true));
+    assert_eq!(now.turns, last.turns);
+    // Nothing has ended when the first iteration is under way.
+    assert_eq!((last.engine[0].running, last.engine[0].waiting), (Some(0), Some(0)));
+    let in_system = |run: &SimRun| -> u64 {
+        run.engine.iter().map(|s| s.running.unwrap() + s.waiting.unwrap()).sum()
+    };
+    assert!(in_system(&last) < in_system(&now), "{} {}", in_system(&last), in_system(&now));
+}

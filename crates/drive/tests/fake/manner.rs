@@ -1,0 +1,79 @@
+//! What an engine is like, and what goes wrong with it.
+
+/// What the engine is like.
+#[derive(Debug, Clone)]
+pub struct Manner {
+    pub is_sglang: bool,
+    /// Time of an answer, s.
+    pub answer_s: f64,
+    pub report: Report,
+    pub flush: Flush,
+    pub pool_blocks: usize,
+    pub prefix_caching: bool,
+    /// What its model is called.
+    pub model: String,
+    /// What goes wrong, from this request on (the canary's three are the first).
+    pub trouble: Option<(usize, Trouble)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    Always,
+    /// A count of 0 is left out.
+    NotZero,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flush {
+    Works,
+    NotThere,
+    DoesNothing,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Trouble {
+    /// Takes requests, never answers.
+    Stuck,
+    /// Closes everything and is gone.
+    Dies,
+    Status(u16),
+    Redirect(String),
+    EndlessHead,
+    EndlessLine,
+    EndlessEvents,
+    /// A content length that is larger than the body.
+    ShortBody,
+    /// The stream ends before its last event.
+    CutStream,
+    NotJson,
+    NotHttp,
+    NoIds,
+    FewIds,
+    MoreCached,
+    OtherPrompt,
+    ErrorEvent,
+}
+
+impl Manner {
+    pub fn vllm() -> Self {
+        Self {
+            is_sglang: false,
+            answer_s: 0.005,
+            report: Report::Always,
+            flush: Flush::Works,
+            pool_blocks: 938,
+            prefix_caching: true,
+            model: "tiny".into(),
+            trouble: None,
+        }
+    }
+
+    pub fn sglang() -> Self {
+        Self { is_sglang: true, ..Self::vllm() }
+    }
+
+    pub fn with(self, from: usize, trouble: Trouble) -> Self {
+        Self { trouble: Some((from, trouble)), ..self }
+    }
+}
