@@ -1,28 +1,52 @@
 //! The tables of docs/sessions.md about agent sessions: the recorded set, where it lies beside the
 //! project, and those drawn from its quantiles, on the same questions.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+#![allow(clippy::unwrap_used)]
 
-use trapcheck::configs;
-use trapcheck::digits::fixed;
-use trapcheck::knee::{Found, Levels, Question, Rungs, Start};
-use trapcheck::model::cost::IterationCosts;
-use trapcheck::model::{AllMiss, ModelF, Regime, SessionMeans, Theory};
-use trapcheck::sessions::{Inputs, load};
-use trapcheck::setup::protocol::WarmUp;
-use trapcheck::setup::{Cell, Configs, Workload};
-use trapcheck::sim::Options;
-use trapcheck_runs::configs::SessionWorkload;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use trapcheck_model::model::cost::IterationCosts;
+use trapcheck_model::model::{AllMiss, ModelF, Regime, SessionMeans, Theory};
+use trapcheck_runs::configs::{Configs, FOLDERS, SessionWorkload};
 use trapcheck_sessions::play::Rules;
+use trapcheck_sessions::session::Session;
 use trapcheck_sessions::workload::{GAP_LIMIT_S, recorded};
+use trapcheck_sessions::{Inputs, Names, read};
+use trapcheck_setup::digits::fixed;
+use trapcheck_setup::setup::protocol::WarmUp;
+use trapcheck_setup::setup::{Cell, Trace, TraceTurn, Workload};
+use trapcheck_simulator::knee::{Found, Levels, Question, Rungs, Start};
+use trapcheck_simulator::sim::Options;
 
 /// The load at which a trap is asked about.
 const RHO: f64 = 1.5;
 const SEEDS: u64 = 5;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn configs() -> Configs {
+    let dir = root().join("configs");
+    let listed = FOLDERS.iter().flat_map(|folder| fs::read_dir(dir.join(folder)).unwrap());
+    let paths = listed.map(|entry| entry.unwrap().path());
+    let files = paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    Configs::parse(&dir, &files).unwrap()
+}
+
+/// The sessions of the record.
+fn record(path: &Path) -> Vec<Session> {
+    let mut sessions = Vec::new();
+    let text = MultiGzDecoder::new(File::open(path).unwrap());
+    read("turns", text, Inputs::Whole, &mut Names::new(), &mut |session| {
+        sessions.push(session);
+        Ok(())
+    })
+    .unwrap();
+    sessions
 }
 
 /// The two pools of the tables.
@@ -34,7 +58,7 @@ fn pools(configs: &Configs) -> [&Cell; 2] {
 fn workloads(configs: &Configs, pool_tokens: u64) -> [Option<Workload>; 2] {
     let path = root().join("../shared/traces/kv-cache-tester/turns.csv.gz");
     let of_record = || {
-        let sessions = load(&path, Inputs::Whole).unwrap().sessions;
+        let sessions = record(&path);
         let rules = Rules::as_recorded(GAP_LIMIT_S, pool_tokens);
         recorded("the record", "record", &sessions, rules).unwrap().workload
     };
@@ -57,7 +81,7 @@ fn law(costs_s: &[f64], means: &SessionMeans) -> [String; 3] {
 /// Tokens to prefill if every turn misses, over those if every follow-up hits all it can.
 fn work_ratio(workload: &Workload) -> f64 {
     let traces = &workload.recorded.as_ref().unwrap().traces;
-    let sum = |of: fn(&trapcheck::setup::TraceTurn) -> u64| -> u64 {
+    let sum = |of: fn(&TraceTurn) -> u64| -> u64 {
         traces.iter().flat_map(|trace| &trace.turns).map(of).sum()
     };
     sum(|turn| turn.prompt_tokens) as f64 / sum(|turn| turn.new_tokens()) as f64
@@ -121,7 +145,7 @@ fn dependence(cell: &Cell, workload: &Workload) -> Vec<(&'static str, String)> {
         .collect();
     let traces = &workload.recorded.as_ref().unwrap().traces;
     let n = traces.len() as f64;
-    let cost_s = |trace: &trapcheck::setup::Trace| -> f64 {
+    let cost_s = |trace: &Trace| -> f64 {
         let prefills = trace.turns.iter().map(|t| costs.prefill_s(t.prompt_tokens as f64, 0.0));
         prefills.map(|s| s + all_miss.delta_s).sum()
     };
@@ -144,7 +168,7 @@ fn dependence(cell: &Cell, workload: &Workload) -> Vec<(&'static str, String)> {
 
 /// The cells of the page's table rows, by their first cell.
 fn page() -> BTreeMap<String, Vec<String>> {
-    let text = std::fs::read_to_string(root().join("docs/sessions.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/sessions.md")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let cells = rows.map(|row| row.split(" | ").map(str::to_owned).collect::<Vec<_>>());
     cells.map(|cells| (cells[0].trim().to_owned(), cells[1..].to_vec())).collect()
@@ -167,7 +191,7 @@ fn compare(columns: &[(usize, Vec<(&'static str, String)>)]) {
 
 #[test]
 fn drawn_sessions_are_as_far_from_the_record_as_the_page_says() {
-    let configs = configs::load(&root().join("configs")).unwrap();
+    let configs = configs();
     let mut columns = Vec::new();
     for (pool, cell) in pools(&configs).into_iter().enumerate() {
         for (set, workload) in workloads(&configs, cell.pool_tokens).into_iter().enumerate() {
@@ -180,7 +204,7 @@ fn drawn_sessions_are_as_far_from_the_record_as_the_page_says() {
 
 #[test]
 fn what_dependence_makes_of_the_law_is_what_the_page_says() {
-    let configs = configs::load(&root().join("configs")).unwrap();
+    let configs = configs();
     let [_, cell] = pools(&configs);
     let mut columns = Vec::new();
     for (set, workload) in workloads(&configs, cell.pool_tokens).into_iter().enumerate() {

@@ -1,21 +1,24 @@
 //! Sessions whose cost and number of turns hang together: what of model F survives, in the simulator.
 
-use trapcheck::measure::{WindowMeasures, measure};
-use trapcheck::model::{AllMiss, ModelF, Regime, SessionMeans, Trap};
-use trapcheck::setup::protocol::Paired;
-use trapcheck::setup::{ArmSpec, Cell, Protocol, Span, Trace, TraceTurn, Workload};
-use trapcheck::sim::directory::{Label, to_run};
-use trapcheck::sim::{Options, RunSpec, simulate};
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use trapcheck_model::model::{AllMiss, ModelF, Regime, SessionMeans, Trap};
+use trapcheck_runs::measure::{WindowMeasures, measure};
+use trapcheck_setup::setup::protocol::Paired;
+use trapcheck_setup::setup::{
+    ArmSpec, Cell, ConfigError, Protocol, Span, Trace, TraceTurn, Workload,
+};
+use trapcheck_simulator::sim::directory::{Label, to_run};
+use trapcheck_simulator::sim::{Options, RunSpec, simulate};
 
 /// The load of every trap here.
 const RHO: f64 = 1.5;
 const HORIZON_S: f64 = 8000.0;
 
-fn config<T>(
-    file: &str,
-    parse: fn(&std::path::Path, &[u8]) -> Result<T, trapcheck::setup::ConfigError>,
-) -> T {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(file);
+fn config<T>(file: &str, parse: fn(&Path, &[u8]) -> Result<T, ConfigError>) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(file);
     parse(&path, &std::fs::read(&path).unwrap()).unwrap()
 }
 
