@@ -221,8 +221,7 @@ impl<'a> Store<'a> {
         };
         let config = config_yaml(&job.spec, &job.label).map_err(|e| unusable(e.to_string()))?;
         self.kept_or(dir, config, || {
-            let simulated =
-                simulate_to_measure(&job.spec).map_err(|e| unusable(e.to_string()))?;
+            let simulated = simulate_to_measure(&job.spec).map_err(|e| unusable(e.to_string()))?;
             let mut run = to_measure(&simulated, &job.spec, &job.label);
             run.dir = dir.into();
             RunStatistics::of(run, self.configs, self.also)
