@@ -7,7 +7,7 @@ BIN := target/debug/trapcheck
 ENGINE ?= engines/vllm-cpu/built
 TRAP ?= results/mine
 
-.PHONY: build figures derived numbers campaign ensemble engine trap trap-quick verify test lint bench clean help
+.PHONY: build figures derived numbers page campaign ensemble engine trap trap-quick verify test lint bench wasm clean help
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,11 @@ numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBE
 	@$(BIN) numbers
 	@$(BIN) manifest
 
+page: ## Build the page's WebAssembly, or say how to, and write the page (page/built/)
+	@page/build.sh || echo "the page is made with the WebAssembly that is there" >&2
+	@$(MAKE) --no-print-directory build
+	@$(BIN) page --out page/built
+
 campaign: build ## Simulate every run of the campaign that is not in results/sim/
 	@$(BIN) campaign configs/campaigns/paper.yaml
 
@@ -36,10 +41,10 @@ engine: ## Build vLLM's CPU engine and a tiny model, 6.2 GB (engines/vllm-cpu/bu
 	@engines/vllm-cpu/install.sh $(ENGINE)
 
 trap: build ## Measure the paired test at 1/10 scale on that engine: half an hour
-	@engines/vllm-cpu/trap.sh $(ENGINE) configs/campaigns/vllm-cpu-trap.yaml $(TRAP)
+	@engines/vllm-cpu/trap.sh $(ENGINE) vllm-cpu-trap $(TRAP)
 
 trap-quick: build ## Three minutes of it: a burst, and the engine stuck
-	@engines/vllm-cpu/trap.sh $(ENGINE) configs/campaigns/vllm-cpu-trap-quick.yaml $(TRAP)
+	@engines/vllm-cpu/trap.sh $(ENGINE) vllm-cpu-trap-quick $(TRAP)
 
 # Each check runs, whatever the others found: what differs is named by one of them.
 verify: build ## Compute everything again and compare; check the hashes of all data
@@ -59,6 +64,9 @@ lint: ## Check formatting and lints
 
 bench: ## Measure speed
 	$(CARGO) bench --locked --profile dev
+
+wasm: ## Build page/trapcheck.wasm, or say how to get a compiler that can
+	@page/build.sh
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -1,10 +1,14 @@
 //! Gives the program a hash of its own source, so that a result kept by an older one is
-//! never taken for its own; and the files of `configs/`, for where there is no such folder.
+//! never taken for its own; and the static part of `page/`, for where there is no such folder.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use sha2::{Digest, Sha256};
+
+#[path = "src/page/parts.rs"]
+mod parts;
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=src");
@@ -24,24 +28,26 @@ fn main() -> io::Result<()> {
     }
     let hex: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=TRAPCHECK_SOURCE_SHA256={hex}");
-    built_in_configs(&root.join("configs"))
+    built_in_page(&root.join("page"))
 }
 
-/// Writes the list of `configs/`' files with their bytes as a Rust expression. A file that was
-/// built in and changes makes the program new; one that a user adds beside them does not.
-fn built_in_configs(folder: &Path) -> io::Result<()> {
-    let mut files = Vec::new();
-    files_ending(folder, "yaml", &mut files)?;
-    files.sort();
+/// Writes the list of the page's static files with their bytes as a Rust expression.
+fn built_in_page(folder: &Path) -> io::Result<()> {
+    let files = parts::static_files(folder)?;
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|(_, path)| path.parent()).collect();
+    // A file that is new in one of their folders counts as well; those of the page's own folder,
+    // where it may be written to, one by one.
+    for watched in folders.into_iter().filter(|watched| *watched != folder) {
+        println!("cargo:rerun-if-changed={}", watched.display());
+    }
     let mut list = String::from("&[\n");
-    for file in &files {
-        let name = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
-        let path = file.to_string_lossy();
+    for (name, path) in &files {
+        let path = path.to_string_lossy();
         println!("cargo:rerun-if-changed={path}");
         list += &format!("({name:?}, include_bytes!({path:?}) as &[u8]),\n");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    fs::write(out.join("built_in_configs.rs"), list + "]\n")
+    fs::write(out.join("page_files.rs"), list + "]\n")
 }
 
 fn files_ending(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {

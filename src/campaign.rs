@@ -51,12 +51,12 @@ pub enum State {
 /// A campaign that cannot be made as it stands.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
-    /// A name that nothing has.
+    /// A name that nothing has, or recorded sessions that are not to be had.
     #[error("test {test}: {message}")]
     Unknown {
         /// The test.
         test: String,
-        /// Which name, and which one was meant.
+        /// Which name, and which one was meant; or what keeps the sessions from being read.
         message: String,
     },
     /// A run that cannot be simulated.
@@ -94,7 +94,7 @@ pub enum MakeError {
 /// The runs of `campaign` in its order. Whether each can be simulated, [`Job::check`] says.
 ///
 /// # Errors
-/// A cell or registration that is not there.
+/// A cell or registration that is not there, or a cell's recorded sessions that are not.
 pub fn jobs<'a>(
     campaign: &'a Campaign,
     configs: &'a Configs,
@@ -113,9 +113,8 @@ fn job<'a>(
         test: test.test.clone(),
         message: nearest::unknown(what, name, &format!("configs/{what}s"), known),
     };
-    let cells = || configs.cells.keys().map(String::as_str).collect();
-    let (cell, workload, protocol) =
-        configs.of_cell(&test.cell).ok_or_else(|| unknown("cell", &test.cell, cells()))?;
+    let of_test = |message| CampaignError::Unknown { test: test.test.clone(), message };
+    let (cell, workload, protocol) = configs.cell(&test.cell).map_err(of_test)?;
     let files = || configs.registrations.keys().map(String::as_str).collect();
     let registration = test
         .registration
@@ -131,7 +130,7 @@ fn job<'a>(
         arm: planned.arm,
         multiple: planned.multiple,
         seed: planned.seed,
-        options: options(Options::of(&planned)),
+        options: options(Options::of(&planned, cell, workload)),
     };
     let dir =
         Path::new(&test.test).join(format!("agentload_{}", planned.arm.arm())).join(&planned.id);

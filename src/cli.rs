@@ -26,6 +26,7 @@ pub mod measure;
 pub mod model;
 pub mod numbers;
 pub mod output;
+pub mod page;
 pub mod plan;
 pub mod progress;
 pub mod project;
@@ -94,6 +95,7 @@ enum Command {
     Model(Box<model::Args>),
     Knee(Box<knee::Args>),
     Numbers(numbers::Args),
+    Page(page::Args),
     Sources(sources::Args),
     Manifest(manifest::Args),
     Provenance(provenance::Args),
@@ -131,6 +133,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Model(args) => model::run(args),
         Command::Knee(args) => knee::run(args),
         Command::Numbers(args) => numbers::run(args),
+        Command::Page(args) => page::run(args),
         Command::Sources(args) => sources::run(args),
         Command::Manifest(args) => manifest::run(args),
         Command::Provenance(args) => provenance::run(args),

@@ -50,7 +50,10 @@ pub fn load(dir: &Path) -> Result<Configs, ConfigError> {
             files.insert(path, content);
         }
     }
-    Ok(Configs { layouts: layouts(dir)?, ..Configs::parse(dir, &files)? })
+    let mut configs = Configs::parse(dir, &files)?;
+    configs.layouts = layouts(dir)?;
+    configs.read_sessions = Some(crate::sessions::recorded);
+    Ok(configs)
 }
 
 /// The layouts of a configuration, in order of name; none where it has no such folder.

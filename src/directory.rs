@@ -6,15 +6,14 @@
 
 mod discover;
 mod files;
-mod load;
 mod parquet;
 mod shape;
 mod source;
-mod unclosed;
 pub mod write;
 
 pub use discover::{Found, find_runs, find_runs_by};
-pub use files::RunFiles;
-pub use load::{LoadOptions, load, load_by, load_files};
+pub use files::{RunFiles, load, load_by};
 pub use parquet::{THREAD as PARQUET_THREAD, columns as parquet_columns};
-pub use shape::{layout_of, metadata_of};
+pub use shape::layout_of;
+
+pub use crate::run::load::{LoadOptions, load_files};

@@ -76,9 +76,9 @@ pub mod configs;
 pub mod directory;
 pub mod fidelity;
 mod files;
-pub mod judged;
 pub mod numbers;
 pub mod observed;
+pub mod page;
 pub mod provenance;
 pub mod published;
 pub mod query;
@@ -92,11 +92,11 @@ pub mod table;
 pub use trapcheck_drawing::figure;
 pub use trapcheck_model::model;
 pub use trapcheck_observed::{answer, form, format, import, read};
-pub use trapcheck_runs::{law, measure, rule, run};
+pub use trapcheck_runs::{judged, law, measure, rule, run};
 pub use trapcheck_setup::{digits, escape, name, nearest};
 pub use trapcheck_simulator::{client, knee, plan, sim};
 
-use trapcheck_setup::{hash, limits};
+use trapcheck_setup::{date, hash, limits};
 
 /// What is fixed before a run: cells, workloads, protocols, arms and campaigns; and, with the
 /// rules that read them, registrations.

@@ -34,13 +34,13 @@ pub const PAGES: &str = "paper/numbers";
 pub const TEX_PATH: &str = "paper/numbers.tex";
 
 /// The format of the manifest.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
 
 /// The manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Format of this file, 3.
+    /// Format of this file, 4.
     pub format: u64,
     /// What was analysed.
     pub analyses: Vec<AnalysisEntry>,

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::form::{Clock, Observed};
+use crate::form::Observed;
 use crate::format::Format;
-use crate::read::{ReadError, Reader, stamp_of_name};
 use crate::reading;
+pub use trapcheck_answers::services::Service;
+use trapcheck_answers::services::{ReadFile, is_known, read_stream, together, usable};
 
 /// A file that could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,44 +45,13 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Observed, Unusable> {
         [b'P', b'A', b'R', b'1'] => return Err(fail("parquet is not read here: give text".into())),
         _ => Box::new(file),
     };
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut reader = Reader::new(format, stamp_of_name(&name));
-    let unread = |e: ReadError| fail(e.to_string());
-    let mut piece = vec![0; PIECE];
-    let mut some = false;
-    loop {
-        match stream.read(&mut piece) {
-            Ok(0) => break,
-            Ok(n) => {
-                reader.push(&piece[..n]).map_err(unread)?;
-                some = true;
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            // What was unpacked before the stream broke is used, and the break is told.
-            Err(_) if some => {
-                reader.broke_off();
-                break;
-            }
-            Err(e) => return Err(cannot(&e)),
-        }
-    }
-    reader.finish().map_err(unread)
+    read_stream(&mut stream, &name_of(path), format).map_err(fail)
 }
 
 /// The first bytes, left in their place.
 fn peeked(file: &mut BufReader<std::fs::File>) -> io::Result<Vec<u8>> {
     use std::io::BufRead;
     Ok(file.fill_buf()?.iter().take(4).copied().collect())
-}
-
-/// Files that are views of one service, with what they say together.
-pub struct Service {
-    /// The folder they lie in, below the one that was named; empty for files that were named.
-    pub label: String,
-    /// The names of the files.
-    pub files: Vec<String>,
-    /// What they say.
-    pub observed: Observed,
 }
 
 /// Reads files. Those that are named are views of one service, and so are those of each
@@ -95,8 +65,8 @@ pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service
     let named: Vec<PathBuf> = paths.iter().filter(|path| !path.is_dir()).cloned().collect();
     let mut read_files = Vec::new();
     for path in named {
-        let one = read(&path, format)?;
-        read_files.push((path, one));
+        let observed = read(&path, format)?;
+        read_files.push(ReadFile { name: name_of(&path), observed });
     }
     services.extend(together(String::new(), read_files, 0));
     for folder in paths.iter().filter(|path| path.is_dir()) {
@@ -104,8 +74,8 @@ pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service
             let (mut known, mut unknown) = (Vec::new(), 0);
             for path in files {
                 match read(&path, format) {
-                    Ok(one) if !one.is_empty() || one.engines.values().next().is_some() => {
-                        known.push((path, one));
+                    Ok(observed) if is_known(&observed) => {
+                        known.push(ReadFile { name: name_of(&path), observed });
                     }
                     _ => unknown += 1,
                 }
@@ -113,14 +83,15 @@ pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service
             services.extend(together(label, known, unknown));
         }
     }
-    if services.iter().all(|service| service.observed.is_empty()) {
-        let why: Vec<_> = services.iter().map(|s| why_nothing(&s.observed)).collect();
-        let message = format!("nothing in it could be used{}", why.concat());
+    usable(services).map_err(|message| {
         let path = paths.first().cloned().unwrap_or_default();
-        return Err(Unusable { path, message });
-    }
-    services.retain(|service| !service.observed.is_empty());
-    Ok(services)
+        Unusable { path, message }
+    })
+}
+
+/// A file's name, without its folders.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The files of each folder under one, by its path from there.
@@ -134,42 +105,4 @@ fn by_folder(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
         groups.entry(label).or_default().push(path);
     }
     groups
-}
-
-/// Several sources as views of one service.
-fn together(
-    label: String,
-    read_files: Vec<(PathBuf, Observed)>,
-    unknown: usize,
-) -> Option<Service> {
-    if read_files.is_empty() {
-        return None;
-    }
-    let mut observed = Observed::default();
-    for _ in 0..unknown {
-        observed.notes.add("files of a folder that no format knows", 0);
-    }
-    // One after the other where scrapes tell no time.
-    let scrapes = |o: &Observed| o.formats == [Format::Prometheus];
-    let samples = |o: &Observed| o.engines.values().any(|e| !e.series.samples().is_empty());
-    let logs = read_files.iter().filter(|(_, o)| samples(o) && !scrapes(o)).count();
-    let mut order = 0;
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let files = read_files.iter().map(|(path, _)| name(path)).collect();
-    for (path, mut one) in read_files {
-        if scrapes(&one) && one.clock == Clock::Order {
-            order += one.number_from(order);
-        }
-        let label = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let same = scrapes(&one) || !samples(&one) || logs < 2;
-        observed.add(one, &label, same);
-    }
-    observed.finish();
-    Some(Service { label, files, observed })
-}
-
-fn why_nothing(observed: &Observed) -> String {
-    let why: Vec<String> =
-        observed.dropped.iter().map(|(why, count)| format!("{} {why}", count.count)).collect();
-    if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) }
 }

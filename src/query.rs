@@ -10,6 +10,7 @@ mod plan;
 mod session;
 mod statement;
 pub mod tables;
+mod trace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +20,7 @@ use serde::Deserialize;
 
 use crate::hash::SourceFile;
 use crate::setup::ConfigError;
-use crate::table::{Column, Heading, Table};
+use crate::table::{Cell, Column, Heading, Row, Table};
 pub use session::{Frames, Session};
 pub use statement::Statement;
 
@@ -66,6 +67,44 @@ pub struct Answer {
     pub table: Table,
     /// What it rests on, in order of table.
     pub read: Vec<Read>,
+    /// The rows of `read` with the values that tell which row of the answer they made.
+    taken: Vec<Taken>,
+}
+
+/// Rows that a part of a statement takes from a table.
+#[derive(Debug)]
+struct Taken {
+    table: String,
+    of: usize,
+    /// The columns of the answer in which a row has the values that stand beside a place.
+    tells: Vec<usize>,
+    rows: Vec<(usize, Vec<Cell>)>,
+}
+
+impl Answer {
+    /// What one row of the answer rests on, in order of table: of rows that are grouped or
+    /// listed its own, and all of what is taken for the answer as a whole.
+    pub fn read_by(&self, row: &Row) -> Vec<Read> {
+        let own = reads(&self.taken, |taken, values| {
+            let mut pairs = taken.tells.iter().zip(values);
+            pairs.all(|(place, value)| row.cells.get(*place) == Some(value))
+        });
+        // Other rows of the answer are from that table, this one is not.
+        let is_of_others = |own: &Read, all: &Read| own.rows.is_empty() && !all.rows.is_empty();
+        let read = own.into_iter().zip(&self.read);
+        read.filter(|(own, all)| !is_of_others(own, all)).map(|(own, _)| own).collect()
+    }
+}
+
+/// What is taken, table by table; of each the rows that `is_of` keeps.
+fn reads(taken: &[Taken], is_of: impl Fn(&Taken, &[Cell]) -> bool) -> Vec<Read> {
+    let mut read: BTreeMap<&str, Read> = BTreeMap::new();
+    for part in taken {
+        let of = || Read { table: part.table.clone(), rows: BTreeSet::new(), of: part.of };
+        let own = part.rows.iter().filter(|(_, values)| is_of(part, values));
+        read.entry(&part.table).or_insert_with(of).rows.extend(own.map(|(place, _)| *place));
+    }
+    read.into_values().collect()
 }
 
 /// Why a statement has no answer.
@@ -177,8 +216,8 @@ impl Database {
 
 /// What tables there are, or what columns one of them has: for people who look.
 pub mod listing {
-    use super::{Column, Database, Heading, Table, View};
-    use crate::table::{Cell, Col};
+    use super::{Cell, Column, Database, Heading, Table, View};
+    use crate::table::Col;
 
     /// Each table and view: its rows, and what they are.
     pub fn tables(database: &Database) -> Table {

@@ -10,6 +10,8 @@ use std::path::Path;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::limits;
+pub use trapcheck_setup::packing::Bounded;
+use trapcheck_setup::packing::{size_of, too_large};
 
 /// Opens a regular file, or what a link to one leads to.
 ///
@@ -56,45 +58,6 @@ pub fn at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(size as usize);
     Bounded::new(file, most).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// A stream that fails where it gives more than it may: what a packed file unpacks to is
-/// not to be known beforehand.
-pub struct Bounded<R> {
-    inner: R,
-    left: u64,
-    most: u64,
-}
-
-impl<R: Read> Bounded<R> {
-    /// At most `most` bytes of `inner`.
-    pub fn new(inner: R, most: u64) -> Self {
-        Self { inner, left: most, most }
-    }
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer)?;
-        self.left = self
-            .left
-            .checked_sub(n as u64)
-            .ok_or_else(|| too_large("it unpacks to more", self.most))?;
-        Ok(n)
-    }
-}
-
-fn too_large(found: &str, most: u64) -> io::Error {
-    let message = format!("too large: expected at most {}, {found}", size_of(most));
-    io::Error::new(ErrorKind::FileTooLarge, message)
-}
-
-fn size_of(bytes: u64) -> String {
-    match bytes {
-        0..0x400 => format!("{bytes} bytes"),
-        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
-        _ => format!("{} MiB", bytes >> 20),
-    }
 }
 
 /// Everything under a path, in order of name, links followed. What begins with a dot or is
@@ -163,14 +126,6 @@ mod tests {
         let path = folder.path().join("sparse");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(why(&path), "too large: expected at most 512 MiB, found 1048576 MiB");
-    }
-
-    #[test]
-    fn a_stream_that_gives_more_than_it_may_fails() {
-        let mut stream = Bounded::new(io::repeat(0).take(4097), 4096);
-        let error = stream.read_to_end(&mut Vec::new()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
-        assert!(Bounded::new(io::repeat(0).take(4096), 4096).read_to_end(&mut Vec::new()).is_ok());
     }
 
     #[test]

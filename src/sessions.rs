@@ -1,8 +1,8 @@
 //! Files of recorded sessions: found, opened, unpacked and read, one session at a time; and
 //! written as the one table they are imported into.
 //!
-//! [`load`] holds the sessions of one file or folder; [`Import`] hands them on, whatever their
-//! number.
+//! [`load`] holds the sessions of one file or folder, [`recorded`] those of a workload; [`Import`]
+//! hands them on, whatever their number.
 
 mod open;
 mod parquet;
@@ -19,6 +19,7 @@ pub use write::{Kind, Writer};
 
 use crate::hash::SourceFile;
 use crate::limits;
+use crate::setup::RecordedFile;
 
 /// One file that was read.
 #[derive(Debug, Clone)]
@@ -104,4 +105,33 @@ pub fn load_all(paths: &[PathBuf], inputs: Inputs) -> Result<Loaded, Fault> {
         })?;
     }
     Ok(Loaded { sessions, files: import.files })
+}
+
+/// The sessions of a workload of kind `recorded`.
+///
+/// # Errors
+/// Its file cannot be read, or is not the one that it names: a sentence that says where the file
+/// is from, if the workload does, and what works without.
+pub fn recorded(workload: &RecordedFile) -> Result<Vec<Session>, String> {
+    let failed = |why: String| {
+        let from = workload.sources.get("path");
+        let from = from.map_or_else(String::new, |from| format!("; they are from {from}"));
+        format!(
+            "workload {}: {why}{from}; a workload of kind empirical, such as agent-sessions, needs \
+             no file",
+            workload.name
+        )
+    };
+    let loaded = load(&workload.path, Inputs::Whole).map_err(|fault| failed(fault.to_string()))?;
+    match loaded.files.iter().find(|read| read.source.sha256 != workload.sha256) {
+        None => Ok(loaded.sessions),
+        Some(read) => {
+            let (path, sha256) = (read.source.path.display(), &read.source.sha256);
+            Err(failed(format!(
+                "{path} has the SHA-256 {sha256}, and the workload is of {}: other sessions are \
+                 another workload",
+                workload.sha256
+            )))
+        }
+    }
 }

@@ -4,7 +4,6 @@
 //! ([`Col`]). A table is built from measurements and verdicts; csv, Markdown, LaTeX and JSON come from the same cells ([`form`]), with the
 //! same stated digits, but for JSON, whose numbers are not rounded.
 
-pub(crate) mod about_run;
 pub(crate) mod answers;
 pub mod arm_counts;
 pub(crate) mod binomial;
@@ -29,7 +28,6 @@ mod measured_curve;
 pub mod mirror;
 pub(crate) mod model_extras;
 pub mod model_values;
-pub mod paired;
 pub mod paired_ranges;
 pub mod persistence;
 mod plan_model;
@@ -37,12 +35,10 @@ pub(crate) mod plug_in;
 pub(crate) mod release_estimates;
 pub mod rescue;
 pub(crate) mod rule_values;
-pub(crate) mod runs;
 pub(crate) mod self_similarity;
 pub(crate) mod sim_against_engine;
 pub mod theory;
 pub(crate) mod token_rates;
-pub mod trap_check;
 pub(crate) mod trap_scores;
 pub(crate) mod trap_summary;
 pub mod trigger;
@@ -58,6 +54,8 @@ use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
 use crate::setup::Configs;
+pub(crate) use trapcheck_answers::{about_run, runs};
+pub use trapcheck_answers::{paired, trap_check};
 pub use trapcheck_tables::table::{Cell, Col, Column, Heading, Row, Table};
 
 /// What is found in stretches of a run; unknown where a turn in them is.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Serves the tiny model on the loopback, with the pool and the limits of the cell
-# vllm-cpu-tiny-30k, until it is stopped.
+# vllm-cpu-tiny-30k and vllm-cpu-plain, until it is stopped.
 # Usage: engines/vllm-cpu/serve.sh DIR [PORT [--no-enable-prefix-caching]]
 set -euo pipefail
 dir=${1:?usage: serve.sh DIR [PORT]}

@@ -8,8 +8,9 @@ mod from_empty;
 mod mirror;
 mod rescue;
 pub mod run_picture;
+mod session_law;
 mod stampede;
-mod theorem;
+pub mod theorem;
 pub mod theory;
 mod time_scales;
 mod two_engines;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use crate::digits::fixed;
 use crate::figure::origin::Source;
 use crate::figure::{Figure, FigureError, Origin};
+use crate::law::trap_check::Calibration;
 use crate::measure::Share;
 use crate::model::{ModelError, Theory};
 use crate::run::{self, Meta, SourceFile};
@@ -100,6 +102,12 @@ pub fn draw(
             };
             theorem::draw(runs, spec, &asked, configs)
         }
+        Draw::SessionLaw { cell, rho } => {
+            let cells = std::slice::from_ref(cell);
+            let calibration = Calibration::default();
+            let asked = theorem::Asked { cells, rho: *rho, calibration, published: None };
+            session_law::draw(runs, spec, &asked, &solved(cell)?, configs)?
+        }
         Draw::TimeScales {} => time_scales::draw(runs, spec),
         Draw::TiltedMix { cell, rate } => {
             let theory = solved(cell)?;
@@ -164,7 +172,7 @@ fn origin(run: &ScoredRun) -> Origin {
     Origin::run(&run.dir.display().to_string(), &run.meta.cell, made_by(&run.meta))
 }
 
-fn made_by(meta: &Meta) -> Source {
+pub(crate) fn made_by(meta: &Meta) -> Source {
     match meta.source {
         run::Source::Simulator => Source::Simulated,
         run::Source::Engine => {

@@ -82,7 +82,9 @@ impl Project {
     /// # Errors
     /// A configuration or analysis file that cannot be used; two outputs of one name.
     pub fn open(configs: &Path) -> Result<Self, ConfigError> {
-        let configs = crate::configs::load(configs)?;
+        let mut configs = crate::configs::load(configs)?;
+        // What is derived depends on nothing outside the project.
+        configs.read_sessions = None;
         let batches = Batches::load(Path::new(BATCHES))?;
         let analyses = yaml_files(Path::new(ANALYSES))?
             .into_iter()
@@ -229,9 +231,9 @@ impl Project {
         let file = |kind: &str, name: &str| dir.join(kind).join(format!("{name}.yaml"));
         let mut paths: Vec<PathBuf> = Vec::new();
         for run in &scoring.runs {
-            if let Some((cell, workload, protocol)) = self.configs.of_cell(&run.meta.cell) {
+            if let Some((cell, _, protocol)) = self.configs.of_cell(&run.meta.cell) {
                 paths.push(file("cells", &cell.name));
-                paths.push(file("workloads", &workload.name));
+                paths.push(file("workloads", &cell.workload));
                 paths.push(file("protocols", &protocol.name));
             }
         }

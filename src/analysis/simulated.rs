@@ -48,7 +48,7 @@ fn sources(job: &Job<'_>, campaign: &Path) -> Result<Vec<SourceFile>, ConfigErro
         campaign.to_owned(),
         file("cells", &job.spec.cell.name),
         file("protocols", &job.spec.protocol.name),
-        file("workloads", &job.spec.workload.name),
+        file("workloads", &job.spec.cell.workload),
     ];
     paths.iter().map(|path| hashed(path)).collect()
 }

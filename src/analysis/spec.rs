@@ -269,6 +269,14 @@ pub enum Draw {
         #[serde(default)]
         published: Option<StuckCounts>,
     },
+    /// A workload of sessions in the simulator beside the theory: stuck runs against model F, closed
+    /// populations against the entry model (like Figs. 2 and 5).
+    SessionLaw {
+        /// The cell, whose workload consists of sessions.
+        cell: String,
+        /// The loads that model F's line spans, rho.
+        rho: (f64, f64),
+    },
     /// Good against trapped time scales (page Fig. 3).
     TimeScales {},
     /// The turn mix of a trap and the premium over the load (page Figs. 4 and 5).

@@ -126,11 +126,11 @@ impl Maker<'_> {
         let rows = report(&wanted, self.configs, &|| ())?;
         let mut files = vec![spec.file.clone()];
         for set in wanted.run_sets.values() {
-            if let Some((cell, workload, protocol)) = self.configs.of_cell(&set.cell) {
+            if let Some((cell, _, protocol)) = self.configs.of_cell(&set.cell) {
                 let file =
                     |kind: &str, name: &str| PathBuf::from(format!("configs/{kind}/{name}.yaml"));
                 files.push(file("cells", &cell.name));
-                files.push(file("workloads", &workload.name));
+                files.push(file("workloads", &cell.workload));
                 files.push(file("protocols", &protocol.name));
             }
         }

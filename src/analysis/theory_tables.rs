@@ -116,7 +116,7 @@ impl Ready {
         for theory in theories.values() {
             let file = |kind: &str, name: &str| format!("configs/{kind}/{name}.yaml");
             sources.push(hashed(Path::new(&file("cells", &theory.cell.name)))?);
-            sources.push(hashed(Path::new(&file("workloads", &theory.workload.name)))?);
+            sources.push(hashed(Path::new(&file("workloads", &theory.cell.workload)))?);
         }
         sources.sort();
         sources.dedup();

@@ -1,9 +1,11 @@
 //! An arm on the command line, for `plan` and `simulate`.
 
-use anyhow::bail;
+use std::borrow::Cow;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::setup::{Arm, ArmSpec};
+use crate::setup::{Arm, ArmSpec, Protocol};
+use trapcheck_answers::arm::Asked;
 
 /// Which arm, and its own values.
 #[derive(Debug, clap::Args)]
@@ -11,7 +13,7 @@ pub struct ArmArgs {
     /// What is done to the arrivals and at the client's gate
     #[arg(long, value_parser = arms(), value_name = "ARM")]
     arm: Arm,
-    /// Sessions of the burst (burst; the protocol's number if not given)
+    /// Sessions of the burst (arms with one; the protocol's number if not given)
     #[arg(long, value_name = "SESSIONS")]
     burst: Option<u32>,
     /// Sessions that the gate admits at most (capped, rescue)
@@ -64,57 +66,31 @@ impl ArmArgs {
     /// A value that the arm needs and lacks, one that it has no use for, or one
     /// that makes no sense.
     pub fn arm(&self) -> anyhow::Result<ArmSpec> {
-        let arm = match &self.arm {
-            Arm::NoBurst => ArmSpec::NoBurst {},
-            Arm::E0b => ArmSpec::E0b {},
-            Arm::Burst => ArmSpec::Burst { sessions: self.burst },
-            Arm::Capped => ArmSpec::Capped { cap: needed("--cap", self.cap)? },
-            Arm::Rescue => {
-                let (cap, engage_s) = (needed("--cap", self.cap)?, needed("--from", self.from)?);
-                // The gate's own times are the published ones (App. E.7).
-                ArmSpec::Rescue { cap, engage_s, min_capped_s: 600.0, hold_s: 300.0, tick_s: 10.0 }
-            }
-            Arm::Shed => ArmSpec::Shed {
-                from_s: needed("--from", self.from)?,
-                length_s: needed("--for", self.length)?,
-            },
-            Arm::Toolslow => {
-                let from_s = needed("--from", self.from)?;
-                let to_s = from_s + needed("--for", self.length)?;
-                ArmSpec::Toolslow { from_s, to_s, delay_s: needed("--delay", self.delay)? }
-            }
-            Arm::Cut => ArmSpec::Cut {
-                from_s: needed("--from", self.from)?,
-                multiple: needed("--cut-to", self.cut_to)?,
-            },
-            Arm::Closed => ArmSpec::Closed { population: needed("--population", self.population)? },
-            Arm::Other(word) => bail!("no arm {word}"),
-            Arm::E0a => ArmSpec::E0a { population: needed("--population", self.population)? },
-        };
-        self.no_idle_value()?;
-        arm.check().map_err(anyhow::Error::msg)?;
-        Ok(arm)
+        Ok(self.asked().arm()?)
     }
 
-    /// A value that changes nothing is a mistake.
-    fn no_idle_value(&self) -> anyhow::Result<()> {
-        use Arm::{Burst, Capped, Closed, Cut, E0a, Rescue, Shed, Toolslow};
-        let given = [
-            ("--burst", self.burst.is_some(), &[Burst][..]),
-            ("--cap", self.cap.is_some(), &[Capped, Rescue]),
-            ("--from", self.from.is_some(), &[Rescue, Shed, Toolslow, Cut]),
-            ("--for", self.length.is_some(), &[Shed, Toolslow]),
-            ("--delay", self.delay.is_some(), &[Toolslow]),
-            ("--cut-to", self.cut_to.is_some(), &[Cut]),
-            ("--population", self.population.is_some(), &[Closed, E0a]),
-        ];
-        match given.iter().find(|(_, there, arms)| *there && !arms.contains(&self.arm)) {
-            Some((flag, ..)) => bail!("{flag} says nothing about this arm"),
-            None => Ok(()),
+    /// The same, and the protocol that its run is made with: its burst is as large as was asked
+    /// for.
+    ///
+    /// # Errors
+    /// As [`ArmArgs::arm`].
+    pub fn under<'a>(
+        &self,
+        protocol: &'a Protocol,
+    ) -> anyhow::Result<(ArmSpec, Cow<'a, Protocol>)> {
+        Ok(self.asked().under(protocol)?)
+    }
+
+    fn asked(&self) -> Asked {
+        Asked {
+            arm: self.arm.clone(),
+            burst: self.burst,
+            cap: self.cap,
+            from: self.from,
+            length: self.length,
+            delay: self.delay,
+            cut_to: self.cut_to,
+            population: self.population,
         }
     }
-}
-
-fn needed<T>(flag: &str, value: Option<T>) -> anyhow::Result<T> {
-    value.ok_or_else(|| anyhow::anyhow!("this arm needs {flag}"))
 }

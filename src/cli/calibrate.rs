@@ -1,6 +1,7 @@
 //! `trapcheck calibrate`: what a miss costs, from cache-off runs, into a cell file.
 
 mod log;
+mod names;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,9 +13,8 @@ use clap::ValueEnum;
 use crate::directory::{LoadOptions, find_runs_by};
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
-use crate::law::iteration::{self, IterationError, IterationFit, NOT_TOLD};
+use crate::law::iteration::{self, IterationError, IterationFit};
 use crate::name::PlainName;
-use crate::nearest::unknown;
 use crate::run::Run;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
@@ -64,6 +64,13 @@ pub struct Args {
     /// an iteration's costs are fitted to it instead of to the runs' turns
     #[arg(long, value_name = "LOG")]
     iterations: Option<PathBuf>,
+    /// Tell attention's part of an iteration's cost from the part per token: of runs whose prompts
+    /// differ much in length
+    #[arg(long, conflicts_with = "iterations")]
+    attention: bool,
+    /// Where the sessions of a workload of recorded ones lie, if not where its file says
+    #[arg(long, value_name = "FILE")]
+    sessions: Option<PathBuf>,
     /// Folder of cells, protocols, workloads and registrations
     #[arg(long, value_name = "DIR", default_value = "configs")]
     configs: PathBuf,
@@ -96,7 +103,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = PlainName::new(&meta.cell)
         .with_context(|| format!("{}: cell", runs[0].dir.join("meta.json").display()))?;
     let old = configs.cells.get(name.as_str());
-    let (workload, protocol) = names(args, &configs, old)?;
+    let (workload, protocol) = names::of(args, &configs, old, meta.pool_tokens)?;
+    let workload = &workload;
     let all: Vec<&Run> = runs.iter().collect();
     let fitted = fit(&all, protocol)?;
     let mut cell = cell(args, old, &runs, workload, protocol, &fitted);
@@ -107,7 +115,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             log::report(&logged)
         }
         None => {
-            let iterations = iteration::fit_all(&all);
+            let fit = if args.attention { iteration::fit_attention } else { iteration::fit_all };
+            let iterations = fit(&all);
             add_iteration_costs(&mut cell, &iterations);
             iteration_report(&cell, &iterations)
         }
@@ -148,31 +157,6 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Vec<Run>> {
     }
     let load = |dir| crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default());
     found.runs.iter().map(|dir| Ok(load(dir)?)).collect()
-}
-
-/// The workload and protocol: the cell's own, or as asked for.
-fn names<'a>(
-    args: &Args,
-    configs: &'a Configs,
-    old: Option<&Cell>,
-) -> anyhow::Result<(&'a Workload, &'a Protocol)> {
-    let pick = |flag: &str, asked: &Option<String>, own: Option<&String>| {
-        asked.as_ref().or(own).cloned().with_context(|| {
-            format!("this cell has no file yet: say which {flag} it uses with --{flag} NAME")
-        })
-    };
-    let workload = pick("workload", &args.workload, old.map(|c| &c.workload))?;
-    let protocol = pick("protocol", &args.protocol, old.map(|c| &c.protocol))?;
-    Ok((
-        configs.workloads.get(&workload).with_context(|| {
-            let known = configs.workloads.keys().map(String::as_str);
-            unknown("workload", &workload, "configs/workloads", known)
-        })?,
-        configs.protocols.get(&protocol).with_context(|| {
-            let known = configs.protocols.keys().map(String::as_str);
-            unknown("protocol", &protocol, "configs/protocols", known)
-        })?,
-    ))
 }
 
 fn cell(
@@ -234,11 +218,17 @@ fn add_iteration_costs(cell: &mut Cell, fitted: &Result<IterationFit, IterationE
     cell.iteration_costs = Some(IterationParts {
         a_s: rounded(parts.a_s, 6),
         b_s_per_token: rounded(parts.b_s_per_token, 9),
+        c_p_s_per_pair: rounded(parts.c_p_s_per_pair, 12),
+        c_d_s: rounded(parts.c_d_s, 7),
         ..parts
     });
     let from = cell.sources.get("costs").cloned().unwrap_or_default();
     cell.sources.insert("iteration_costs".into(), from);
-    for part in NOT_TOLD {
+    if fit.per_pair_s > 0.0 {
+        let why = "a decoded token's pairs cost what a prompt's do: c_p_s_per_pair x 8192";
+        cell.sources.insert("iteration_costs.c_d_s".into(), why.into());
+    }
+    for part in fit.not_told() {
         let why = "not told apart by a cache-off run: part of b_s_per_token";
         cell.sources.insert(format!("iteration_costs.{part}"), why.into());
     }
@@ -248,15 +238,24 @@ fn add_iteration_costs(cell: &mut Cell, fitted: &Result<IterationFit, IterationE
 fn iteration_report(cell: &Cell, fitted: &Result<IterationFit, IterationError>) -> String {
     let without = "so model curve, burst and rescue need --a-s and --b-s-per-token for this cell";
     match (cell.iteration_costs, fitted) {
-        (Some(parts), Ok(fit)) => format!(
-            "An iteration costs {} ms + {} us per token (iteration_costs: a_s, b_s_per_token)\n\
-             fitted over {} turns' decoding, residual {} % rms; not told, and left 0: {}\n",
-            fixed(parts.a_s * 1e3, 2),
-            fixed(parts.b_s_per_token * 1e6, 2),
-            fit.spans,
-            fixed(100.0 * fit.residual_rms, 0),
-            NOT_TOLD.join(", "),
-        ),
+        (Some(parts), Ok(fit)) => {
+            let (attention, names) = if fit.per_pair_s > 0.0 {
+                let of_pairs = fixed(parts.c_p_s_per_pair * 1e9, 1);
+                (format!(" + {of_pairs} ns per pair of tokens"), ", c_p_s_per_pair, c_d_s")
+            } else {
+                (String::new(), "")
+            };
+            format!(
+                "An iteration costs {} ms + {} us per token{attention} (iteration_costs: a_s, \
+                 b_s_per_token{names})\n\
+                 fitted over {} turns' decoding, residual {} % rms; not told, and left 0: {}\n",
+                fixed(parts.a_s * 1e3, 2),
+                fixed(parts.b_s_per_token * 1e6, 2),
+                fit.spans,
+                fixed(100.0 * fit.residual_rms, 0),
+                fit.not_told().join(", "),
+            )
+        }
         (_, Err(why)) => format!("What an iteration costs is not known: {why}, {without}\n"),
         (None, Ok(_)) => format!(
             "What an iteration costs is not known: prefill and decode do not share iterations \

@@ -109,6 +109,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let all = jobs(&campaign, &configs, |options| Options { check: args.check, ..options })?;
     all.iter().try_for_each(Job::check)?;
     let chosen = chosen(args, &all)?;
+    project::tell_sessions(&configs, &chosen);
     if args.list {
         return status::list(&chosen, args.print);
     }

@@ -1,24 +1,21 @@
 //! `trapcheck diagnose`: is my engine trapped, by the files that are there.
 
-mod print;
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
-use crate::answer::{Answer, Ask, Outlook, Thresholds, Verdict, answers, outlook};
+use crate::answer::{Answer, Ask, Outlook, Thresholds, Verdict};
 use crate::configs::{self, built_in};
-use crate::format::Format;
 use crate::model::Theory;
-use crate::nearest::unknown;
 use crate::observed::picture::picture;
 use crate::observed::read_all;
 use crate::setup::ConfigError;
 
 use super::model::Plot;
 use super::{output, project};
-pub use print::{Found, as_json, as_text};
+pub use trapcheck_answers::observed::format_named;
+use trapcheck_answers::observed::{Known, as_text, by_model, found, parts};
 
 /// Say whether an engine is trapped, from logs, metrics or benchmark output
 ///
@@ -60,17 +57,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (ask, rule) = (args.about.ask()?, args.about.thresholds()?);
     let format = args.from.as_deref().map(format_named).transpose()?;
     let theory = args.about.theory()?;
-    let mut found = Vec::new();
-    for service in read_all(&args.files, format)? {
-        let answers = answers(&service.observed, &ask, &rule);
-        let each = |answer: Answer| {
-            let outlook = theory.as_ref().and_then(|theory| args.about.outlook(theory, &answer));
-            (answer, outlook)
-        };
-        let answers = answers.into_iter().map(each).collect();
-        found.push(Found { label: service.label, observed: service.observed, answers });
-    }
-    found.sort_by_key(|one| one.answers.first().map(|(answer, _)| answer.verdict));
+    let services = read_all(&args.files, format)?;
+    let found = found(services, &ask, &rule, theory.as_ref(), args.about.sessions_per_s);
     args.plot.write(|| {
         let drawn = |(answer, _): &&(Answer, _)| !answer.timeline.bins.is_empty();
         let mut each = found.iter().filter_map(|one| Some((one, one.answers.iter().find(drawn)?)));
@@ -82,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })?;
     match args.format {
         output::Format::Table => output::show(&as_text(&found))?,
-        output::Format::Json => output::print(&as_json(&found)?)?,
+        output::Format::Json => output::print(&output::json("diagnose", parts(&found))?)?,
         output::Format::Csv => bail!("--format csv: an answer is no table; expected table or json"),
     }
     Ok(exit_code(found.iter().flat_map(|one| &one.answers).map(|(answer, _)| answer.verdict)))
@@ -120,17 +108,17 @@ impl About {
     /// # Errors
     /// A share that is none.
     pub fn ask(&self) -> anyhow::Result<Ask> {
-        if self.reuse_ceiling.is_some_and(|c| !(c > 0.0 && c <= 1.0)) {
-            bail!("--reuse-ceiling: expected a share above 0 and up to 1");
-        }
-        if self.sessions_per_s.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
-            bail!("--sessions-per-s: expected a positive number");
-        }
-        Ok(Ask {
-            pool_tokens: self.pool,
+        Ok(self.known().ask()?)
+    }
+
+    fn known(&self) -> Known {
+        Known {
+            pool: self.pool,
             reuse_ceiling: self.reuse_ceiling,
-            closed: self.closed.then_some(true),
-        })
+            closed: self.closed,
+            cell: self.cell.clone(),
+            sessions_per_s: self.sessions_per_s,
+        }
     }
 
     /// The thresholds of the file that was named; else the project's, or the built-in ones.
@@ -153,32 +141,16 @@ impl About {
     /// # Errors
     /// There is no such cell, or it has no answer.
     pub fn theory(&self) -> anyhow::Result<Option<Theory>> {
-        let Some(name) = &self.cell else { return Ok(None) };
-        let configs = project::configs(&self.configs)?;
-        let known = configs.cells.keys().map(String::as_str);
-        let (cell, workload, _) =
-            configs.of_cell(name).with_context(|| unknown("cell", name, "configs/cells", known))?;
-        Ok(Some(Theory::of(cell, workload).with_context(|| format!("cell {name}"))?))
+        if self.cell.is_none() {
+            return Ok(None);
+        }
+        Ok(self.known().theory(&project::configs(&self.configs)?)?)
     }
 
     /// What model F adds to an answer that is trapped or pressed, if a rate and a backlog are
     /// known.
     pub fn outlook(&self, theory: &Theory, answer: &Answer) -> Option<Outlook> {
-        let seen = answer.capacity?;
-        let rate = self.sessions_per_s.or(seen.arriving_per_s)?;
-        outlook(theory, rate, seen.backlog?).ok()
-    }
-}
-
-/// The format of a word on the command line.
-///
-/// # Errors
-/// There is none of that name.
-pub fn format_named(word: &str) -> anyhow::Result<Format> {
-    let known = Format::ALL.map(Format::word);
-    match Format::ALL.into_iter().find(|format| format.word() == word) {
-        Some(format) => Ok(format),
-        None => bail!(unknown("format", word, "docs/diagnose.md", known.into_iter())),
+        by_model(theory, self.sessions_per_s, answer)
     }
 }
 

@@ -86,7 +86,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             prefix_caching: args.prefix_caching.map(|switch| switch == Switch::On),
             population: args.population,
         };
-        let runs = runs(&service.observed, &told).with_context(|| run_id(service))?;
+        let files = || match service.label.as_str() {
+            "" => service.files.join(", "),
+            folder => folder.to_owned(),
+        };
+        let runs = runs(&service.observed, &told).with_context(files)?;
         made.extend(runs.into_iter().map(|run| (service, run)));
     }
     let several = made.len() > 1;

@@ -1,26 +1,26 @@
 //! `trapcheck knee`: how many sessions fit on an engine, and where it falls off.
 
+mod against;
 mod plot;
 mod which;
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
+use trapcheck_answers::knee::Predicted;
+use trapcheck_answers::search::{self, Search, Simulate};
 
 use super::model::plot::Plot;
 use super::output::{self, Format, Print};
 use super::workload::SessionsArgs;
 use super::{progress, project};
-use crate::digits::fixed;
-use crate::knee::{Found, Levels, Outcome, Question, Rungs, Start};
-use crate::model::Theory;
-use crate::setup::protocol::WarmUp;
+use crate::knee::{Levels, Outcome, Question, Start};
+use crate::setup::{Cell as Engine, Configs, Workload};
 use crate::sim::SimError;
-use crate::sim::options::HostTier;
-use crate::table::Cell;
-use crate::table::answers::Fact;
-use crate::table::answers::knee::{self as answer, Knee, Predicted};
+use crate::table::Table;
+use against::AgainstArgs;
 use which::EngineArgs;
 
 /// How many sessions fit on an engine, and where it falls off
@@ -39,6 +39,8 @@ use which::EngineArgs;
   trapcheck knee --sessions traces.csv.gz --cell sglang-native --plot knee.svg
   trapcheck knee --cell sglang-300k --workload standard --population 16,24,32,48 --seeds 10
   trapcheck knee --cell sglang-300k --workload standard --host-tokens 600000 --host-load-rate 100000
+  trapcheck knee --cell vllm-cpu-tiny-30k-recorded --workload vllm-cpu-recorded --ramp 2 \\
+      --against results/vllm-cpu-recorded
 
 Exit codes: 0 answered; 2 bad usage or input"
 )]
@@ -47,6 +49,8 @@ pub struct Args {
     sessions: SessionsArgs,
     #[command(flatten)]
     engine: EngineArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// Populations to simulate; by default they are searched
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
     population: Vec<u32>,
@@ -88,147 +92,121 @@ pub struct Args {
 /// # Errors
 /// A cell, workload, file or value that cannot be used, or a run that cannot be simulated.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    args.check()?;
+    let search = args.search();
+    search.check()?;
     let configs = project::configs(&args.engine.configs)?;
     let engine = args.engine.engine(&configs)?;
-    let chosen = args.sessions.chosen(&configs, engine.cell.pool_tokens)?;
-    let (workload, notes) = match chosen {
-        Some(chosen) => (chosen.workload, chosen.notes),
-        None => match configs.workloads.get(&engine.cell.workload) {
-            Some(workload) => (workload.clone(), Vec::new()),
-            None => bail!("give the sessions: --sessions FILE or --workload NAME"),
-        },
-    };
+    let (workload, notes) = args.workload(&configs, &engine.cell)?;
     notes.iter().for_each(|note| eprintln!("{note}"));
+    if args.against.is_asked() {
+        let table = args.against.table(args, &configs, &engine, &workload)?;
+        return shown(&args.print, "knee-against", &[table], &notes);
+    }
+    let (run, levels) = search.run_and_levels();
     let question = Question {
         cell: &engine.cell,
         workload: &workload,
         protocol: &engine.protocol,
         options: engine.options,
-        run: WarmUp { warm_up_s: args.warm_up, window_s: args.window },
-        levels: Levels { good: args.good, trapped: args.trapped },
+        run,
+        levels,
     };
-    let knee = args.both_starts(&question)?;
-    let with_host = args.host().map(|host| {
-        let options = crate::sim::Options { host: Some(host), ..question.options };
-        args.both_starts(&Question { options, ..question.clone() })
-    });
-    let with_host = with_host.transpose()?;
+    let in_parallel = InParallel(progress::bar(0, "simulating"));
+    let found = search.answer(&question, &in_parallel)?;
+    in_parallel.0.finish_and_clear();
     let predicted = predicted(&question);
-    let tables = [
-        answer::landmarks(&knee, with_host.as_ref(), predicted, args.sizes(&question)),
-        answer::populations(&knee, with_host.as_ref()),
-    ];
+    let tables = search.tables(&question, &found, predicted);
     args.plot.write(|| {
-        Ok(plot::figure(&question, &knee, with_host.as_ref(), predicted.map(|p| p.onset)))
+        Ok(plot::figure(
+            &question,
+            &found.knee,
+            found.with_host.as_ref(),
+            predicted.map(|p| p.onset),
+        ))
     })?;
-    match args.print.format {
+    shown(&args.print, "knee", &tables, &notes)
+}
+
+/// Prints tables; as csv the last of them.
+fn shown(
+    print: &Print,
+    answer: &str,
+    tables: &[Table],
+    notes: &[String],
+) -> anyhow::Result<ExitCode> {
+    match print.format {
         Format::Table => {
-            let text = tables.each_ref().map(|table| {
-                format!("{}\n{}", table.title, output::grid_of(table, args.print.width()))
-            });
+            let text: Vec<String> = tables
+                .iter()
+                .map(|table| format!("{}\n{}", table.title, output::grid_of(table, print.width())))
+                .collect();
             output::show(&text.join("\n"))?;
         }
         Format::Json => {
             let named = tables.iter().map(|table| (table.name.as_str(), table.to_json()));
             let notes = ("notes", serde_json::json!(notes));
-            output::print(&output::json("knee", named.chain([notes]))?)?;
+            output::print(&output::json(answer, named.chain([notes]))?)?;
         }
-        Format::Csv => output::print(&tables[1].to_csv())?,
+        Format::Csv => output::print(&tables.last().context("a table")?.to_csv())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
-    fn check(&self) -> anyhow::Result<()> {
-        for (name, value) in [("--warm-up", self.warm_up), ("--window", self.window)] {
-            if !(value > 0.0 && value.is_finite()) {
-                bail!("{name}: expected a positive number of seconds, found {value}");
-            }
+    fn search(&self) -> Search {
+        Search {
+            population: self.population.clone(),
+            most: self.most,
+            seeds: self.seeds,
+            first_seed: self.first_seed,
+            warm_up: self.warm_up,
+            window: self.window,
+            good: self.good,
+            trapped: self.trapped,
+            host_tokens: self.host_tokens,
+            host_load_rate: self.host_load_rate,
         }
-        if !(0.0 < self.trapped && self.trapped <= self.good && self.good <= 1.0) {
-            bail!("--trapped and --good: expected 0 < trapped <= good <= 1");
-        }
-        if self.seeds == 0 || self.most == 0 || self.population.contains(&0) {
-            bail!("--seeds, --most and --population: expected at least 1");
-        }
-        if self.host_load_rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
-            bail!("--host-load-rate: expected a positive number of tokens/s");
-        }
-        Ok(())
     }
 
-    fn host(&self) -> Option<HostTier> {
-        Some(HostTier { tokens: self.host_tokens?, s_per_token: 1.0 / self.host_load_rate? })
-    }
-
-    fn both_starts(&self, question: &Question<'_>) -> anyhow::Result<Knee> {
-        let rungs = self.rungs(question);
-        let empty = self.look(question, Start::Empty, &rungs)?;
-        let trap = self.look(question, Start::Trap, &rungs)?;
-        Ok(Knee { empty, trap })
-    }
-
-    /// Searched from as many sessions as the pool holds of mean size.
-    fn rungs(&self, question: &Question<'_>) -> Rungs {
-        if !self.population.is_empty() {
-            return Rungs::Given(self.population.clone());
+    /// The sessions that were asked for, else the cell's own.
+    fn workload(
+        &self,
+        configs: &Configs,
+        cell: &Engine,
+    ) -> anyhow::Result<(Workload, Vec<String>)> {
+        let known = configs.workloads.contains_key(&cell.workload)
+            || configs.session_workloads.contains_key(&cell.workload);
+        let own = known.then(|| self.sessions.or_named(&cell.workload));
+        let asked = own.as_ref().unwrap_or(&self.sessions);
+        match asked.chosen(configs, cell.pool_tokens)? {
+            Some(chosen) => Ok((chosen.workload, chosen.notes)),
+            None => bail!("give the sessions: --sessions FILE or --workload NAME"),
         }
-        let means = crate::model::SessionMeans::of(question.workload);
-        let recorded = question.workload.recorded.as_ref().map(|r| r.traces.len() as u32);
-        let most = recorded.map_or(self.most, |traces| traces.min(self.most));
-        let guess = question.cell.pool_tokens as f64 / means.mean_footprint_tokens();
-        Rungs::Searched { guess: (guess as u32).clamp(1, most), most }
     }
+}
 
-    /// Populations in parallel, their seeds too; in order whatever was first.
-    fn look(&self, ask: &Question<'_>, start: Start, rungs: &Rungs) -> Result<Found, SimError> {
-        let bar = progress::bar(0, "simulating");
-        let found = Found::search(rungs, |populations| {
-            let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
-            let runs: Vec<(u32, u64)> = populations
-                .iter()
-                .flat_map(|n| seeds.clone().map(move |seed| (*n, seed)))
-                .collect();
-            bar.inc_length(runs.len() as u64);
-            let outcomes = runs
-                .par_iter()
-                .map(|(n, seed)| ask.run(*n, start, *seed).inspect(|_| bar.inc(1)))
-                .collect::<Vec<_>>();
-            let outcomes = outcomes.into_iter().collect::<Result<Vec<Outcome>, _>>()?;
-            Ok(outcomes.chunks(self.seeds as usize).map(<[Outcome]>::to_vec).collect())
-        });
-        bar.finish_and_clear();
-        found
-    }
+/// Populations in parallel, their seeds too; in order whatever was first.
+struct InParallel(ProgressBar);
 
-    /// What was simulated, in facts.
-    fn sizes(&self, question: &Question<'_>) -> Vec<Fact> {
-        let (cell, workload) = (question.cell, question.workload);
-        let ceiling = workload.recorded.as_ref().map(|recorded| 100.0 * recorded.reuse_ceiling());
-        vec![
-            ("sessions", Cell::text(&workload.name), ""),
-            ("engine", Cell::text(&cell.name), ""),
-            ("pool", Cell::Count(cell.pool_tokens), "tokens"),
-            ("reuse ceiling", Cell::optional(ceiling, 1), "%"),
-            ("seeds", Cell::Count(self.seeds), ""),
-            (
-                "run",
-                Cell::text(format!("{} + {}", fixed(self.warm_up, 0), fixed(self.window, 0))),
-                "s",
-            ),
-        ]
+impl Simulate for InParallel {
+    fn outcomes(
+        &self,
+        question: &Question<'_>,
+        start: Start,
+        runs: &[(u32, u64)],
+    ) -> Result<Vec<Outcome>, SimError> {
+        self.0.inc_length(runs.len() as u64);
+        let outcomes = runs
+            .par_iter()
+            .map(|(n, seed)| question.run(*n, start, *seed).inspect(|_| self.0.inc(1)))
+            .collect::<Vec<_>>();
+        outcomes.into_iter().collect()
     }
 }
 
 /// The entry model's answer; what keeps it from one is said.
 fn predicted(question: &Question<'_>) -> Option<Predicted> {
-    let answer = Theory::of(question.cell, question.workload).and_then(|theory| {
-        let curve = theory.curve()?;
-        let half_hit = curve.half_hit_crossing().map(|state| state.population);
-        Ok(Predicted { onset: curve.model().onset().population(), half_hit })
-    });
-    match answer {
+    match search::predicted(question) {
         Ok(predicted) => Some(predicted),
         Err(why) => {
             eprintln!("no theory beside it: {why}");

@@ -10,9 +10,8 @@ use clap::Subcommand;
 
 use super::output::{self, Print};
 use crate::analysis::draw::theory as draw;
-use crate::model::Theory;
 use crate::table::answers::rescue::Backlog;
-use crate::table::{Table, answers, theory};
+use crate::table::{Table, answers};
 pub use plot::Plot;
 use select::{AtLoad, Which};
 
@@ -95,14 +94,14 @@ struct CutArgs {
     #[command(flatten)]
     at: AtLoad,
     /// When arrivals are cut, s
-    #[arg(long = "at", default_value_t = 5000.0, value_name = "SECONDS")]
+    #[arg(long = "at", default_value_t = answers::drain::CUT_AT_S, value_name = "SECONDS")]
     cut_at: f64,
     /// What they are cut to, in multiples of lambda_ref; by default 1.18, 1.1, 1.05, 1.02, 1
     /// and 0.9 of lambda_miss, as far as these are cuts
     #[arg(long, value_delimiter = ',', value_name = "MULTIPLES")]
     to: Vec<f64>,
     /// How far to follow the backlog, s
-    #[arg(long, default_value_t = 30_000.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = answers::drain::FOLLOWED_UNTIL_S, value_name = "SECONDS")]
     until: f64,
     #[command(flatten)]
     plot: Plot,
@@ -123,7 +122,7 @@ struct StopArgs {
     #[command(flatten)]
     at: AtLoad,
     /// When arrivals stop, s
-    #[arg(long = "at", default_value_t = 1800.0, value_name = "SECONDS")]
+    #[arg(long = "at", default_value_t = answers::drain::STOP_AT_S, value_name = "SECONDS")]
     stop_at: f64,
     #[command(flatten)]
     plot: Plot,
@@ -204,13 +203,18 @@ struct RescueArgs {
     #[command(flatten)]
     at: AtLoad,
     /// When the cap is engaged, s
-    #[arg(long, default_value_t = 1800.0, value_name = "SECONDS", conflicts_with = "backlog")]
+    #[arg(
+        long,
+        default_value_t = answers::rescue::ENGAGE_AT_S,
+        value_name = "SECONDS",
+        conflicts_with = "backlog"
+    )]
     engage_at: f64,
     /// Sessions seen in the system, those that wait included, with the cap engaged now
     #[arg(long, value_name = "SESSIONS")]
     backlog: Option<f64>,
     /// How long the gate has to stay empty before release, s
-    #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = answers::rescue::HOLD_S, value_name = "SECONDS")]
     hold: f64,
     /// Caps to look at; by default a spread of the rescuing ones
     #[arg(long, value_delimiter = ',', value_name = "SESSIONS")]
@@ -234,7 +238,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ask::Cut(args) => {
             let (theory, lambda) = args.at.solved()?;
             let times = (args.cut_at, args.until);
-            let rates = cuts(args, &theory, lambda);
+            let rates = answers::drain::cuts(&theory, lambda, &args.to);
             let tables = answers::drain::cut(&theory, lambda, times, &rates)?;
             args.plot.write(|| Ok(draw::after_change(&theory, lambda, times, &rates)?))?;
             show(&tables, &args.print)
@@ -283,16 +287,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Ask::Table(args) => published::table(args),
     }
-}
-
-/// Rates to cut `lambda_per_s` to, in sessions/s.
-fn cuts(args: &CutArgs, theory: &Theory, lambda_per_s: f64) -> Vec<f64> {
-    if args.to.is_empty() {
-        let capacity = theory.model_f.lambda_miss_per_s();
-        let cuts = theory::COROLLARY_3_CUTS.map(|cut| cut * capacity);
-        return cuts.into_iter().filter(|rate| *rate < lambda_per_s).collect();
-    }
-    args.to.iter().map(|multiple| theory.rate_per_s(*multiple)).collect()
 }
 
 /// Prints tables: one after the other for people, one object for machines.

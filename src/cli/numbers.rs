@@ -237,7 +237,11 @@ fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode>
     Ok(ExitCode::from(1))
 }
 
-fn read() -> anyhow::Result<Manifest> {
+/// The manifest as it was last written.
+///
+/// # Errors
+/// It cannot be read, or is of another format.
+pub(super) fn read() -> anyhow::Result<Manifest> {
     let text = crate::reading::text(JSON_PATH)
         .with_context(|| format!("cannot read {JSON_PATH}; trapcheck numbers writes it"))?;
     let manifest: Manifest =

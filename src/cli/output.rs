@@ -8,13 +8,12 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
-use serde_json::{Map, Value};
 
 pub use grid::Width;
+pub use trapcheck_answers::print::{json, lines};
 
 use crate::escape::escaped;
 use crate::files::unless_gone;
-use crate::rule::{Clause, RunState};
 use crate::table::{Cell, Col, Table};
 use grid::grid;
 
@@ -63,11 +62,6 @@ pub fn print(text: &str) -> io::Result<()> {
 pub fn tell(message: fmt::Arguments<'_>) {
     let line = format!("{}\n", escaped(&message.to_string()));
     drop(io::stderr().lock().write_all(line.as_bytes()));
-}
-
-/// Lines of text, whatever is in them.
-pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> String {
-    lines.into_iter().map(|line| escaped(line.as_ref()).into_owned() + "\n").collect()
 }
 
 /// Prints what people read: states in colour, where that is a terminal that shows colour.
@@ -147,50 +141,4 @@ pub fn grid_of(table: &Table, width: Width) -> String {
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let rows: Vec<Vec<Cell>> = table.rows.iter().map(|row| row.cells.clone()).collect();
     grid(&headings, &rows, width)
-}
-
-/// A command's answer in JSON: the name and version of its shape beside its parts.
-///
-/// # Errors
-/// A text that JSON cannot hold.
-pub fn json<K: Into<String>>(
-    command: &str,
-    parts: impl IntoIterator<Item = (K, Value)>,
-) -> serde_json::Result<String> {
-    let mut answer: Map<String, Value> =
-        parts.into_iter().map(|(name, part)| (name.into(), part)).collect();
-    answer.insert("format".into(), format!("trapcheck-{command}/{VERSION}").into());
-    Ok(serde_json::to_string_pretty(&answer)? + "\n")
-}
-
-/// Raised when a field of an answer changes its meaning or goes; a new field raises nothing.
-const VERSION: u32 = 1;
-
-/// A clause in JSON: what it needs as a word and two numbers, one `null` where the condition
-/// has one side.
-pub fn clause(clause: &Clause) -> Value {
-    let (word, least, most) = clause.needs.sides();
-    serde_json::json!({
-        "quantity": clause.quantity,
-        "unit": clause.unit,
-        "measured": clause.measured,
-        "needs": word,
-        "needs_least": least,
-        "needs_most": most,
-        "holds": clause.holds,
-        "margin": clause.margin(),
-    })
-}
-
-/// A state in JSON, with every clause behind it.
-pub fn state(state: &RunState) -> Value {
-    let clauses = |of: &[Clause]| of.iter().map(clause).collect::<Vec<_>>();
-    serde_json::json!({
-        "state": state.state.word(),
-        "stuck": state.stuck,
-        "because": state.because,
-        "trapped": clauses(&state.trapped),
-        "recovered": clauses(&state.recovered),
-        "draining": clauses(&state.draining),
-    })
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::files::write_beside;
-use crate::nearest::unknown;
 use crate::plan::{Kind, Plan};
 use crate::setup::{ArmSpec, Cell, Configs, Workload};
 use crate::sim::{Options, RunSpec, plan_of};
@@ -56,11 +55,11 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
-    let arm = args.arm.arm()?;
+    let (arm, protocol) = args.arm.under(protocol)?;
     let spec = RunSpec {
         cell,
         workload,
-        protocol,
+        protocol: &protocol,
         arm: &arm,
         multiple: args.rate,
         seed: args.seed,
@@ -81,16 +80,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A cell of the project with its workload and protocol.
+/// A cell of the project with its workload and protocol; what is to be said of its sessions is
+/// said.
 ///
 /// # Errors
-/// There is none of that name.
+/// There is none of that name, or its recorded sessions are not to be had.
 pub fn cell<'a>(
     configs: &'a Configs,
     name: &str,
 ) -> anyhow::Result<(&'a Cell, &'a Workload, &'a crate::setup::Protocol)> {
-    let known = configs.cells.keys().map(String::as_str);
-    configs.of_cell(name).with_context(|| unknown("cell", name, "configs/cells", known))
+    let found = configs.cell(name).map_err(anyhow::Error::msg)?;
+    configs.notes_of(name).iter().for_each(|note| eprintln!("{note}"));
+    Ok(found)
 }
 
 fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {
@@ -134,8 +135,7 @@ fn of_kind(plan: &Plan, kind: Kind, workload: &Workload) -> String {
     let turns: u64 = sessions.iter().map(|s| u64::from(s.turns())).sum();
     let tokens: u64 = sessions
         .iter()
-        .flat_map(|s| 1..=s.turns() as usize)
-        .map(|k| workload.prompt_tokens(k))
+        .flat_map(|s| (1..=s.turns()).map(|k| s.turn(k, workload).prompt_tokens))
         .sum();
     let tool_s: f64 = sessions.iter().flat_map(|s| &s.tool_s).sum();
     let mean_turns: f64 = workload.survival().iter().sum();

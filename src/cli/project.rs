@@ -1,6 +1,7 @@
 //! What `derive`, `figures` and `numbers` share: open the project, evaluate its
 //! analyses, write files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -9,6 +10,7 @@ use crate::analysis::Analysis;
 use crate::analysis::output_files::OutputFile;
 use crate::analysis::reads::Stores;
 use crate::analysis::{Evaluated, Project};
+use crate::campaign::Job;
 use crate::configs::built_in;
 use crate::files::write_beside;
 use crate::nearest::unknown;
@@ -54,6 +56,14 @@ pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
         eprintln!("no {CONFIGS} folder here: using the configuration built into this program");
     }
     Ok(crate::configs::load(folder)?)
+}
+
+/// Says what is to be said of the sessions that the cells of these runs play.
+pub fn tell_sessions<'a>(configs: &Configs, jobs: impl IntoIterator<Item = &'a &'a Job<'a>>) {
+    let cells: BTreeSet<&str> = jobs.into_iter().map(|job| job.spec.cell.name.as_str()).collect();
+    for cell in cells {
+        configs.notes_of(cell).iter().for_each(|note| eprintln!("{cell}: {note}"));
+    }
 }
 
 /// Opens the project in the current folder.

@@ -216,17 +216,13 @@ fn with_ranges<'a>(messages: impl Iterator<Item = &'a str>) -> String {
 
 /// Problems on stderr, file by file, the first few of each unless `all` is asked for.
 pub fn tell(problems: &[Problem], word: &str, all: bool) {
-    let mut shown_of_file = 0;
-    for (i, problem) in problems.iter().enumerate() {
-        let same_file = i > 0 && problems[i - 1].file == problem.file;
-        shown_of_file = if same_file { shown_of_file + 1 } else { 1 };
-        if all || shown_of_file <= MOST_SHOWN {
-            eprintln!("{word}: {problem}");
-        }
-        let last_of_file = problems.get(i + 1).is_none_or(|next| next.file != problem.file);
-        if last_of_file && !all && shown_of_file > MOST_SHOWN {
-            let more = shown_of_file - MOST_SHOWN;
-            eprintln!("{word}: {}: and {more} more; --all lists them", problem.file.display());
+    for of_file in problems.chunk_by(|a, b| a.file == b.file) {
+        let shown = if all { of_file.len() } else { of_file.len().min(MOST_SHOWN) };
+        let (listed, more) = of_file.split_at(shown);
+        listed.iter().for_each(|problem| eprintln!("{word}: {problem}"));
+        if let Some(first) = more.first() {
+            let count = Problem::count(more);
+            eprintln!("{word}: {}: and {count} more; --all lists them", first.file.display());
         }
     }
 }

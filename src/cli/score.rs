@@ -15,11 +15,12 @@ use crate::run::{Problem, Severity};
 use crate::setup::RegistrationFile;
 use crate::table::{self, Table, fixed};
 
+use trapcheck_answers::score as answers;
+
 use super::output::{self, Format, Print};
 use super::project;
 use super::runs::{self, RunArgs};
 
-mod json;
 mod text;
 mod what_if;
 
@@ -79,12 +80,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scoring = score(runs::measure(&store, &found, "scoring"), &configs, None);
     let answer = what_if.is_asked().then(|| what_if.ask(&scoring, &configs)).transpose()?;
     let verdicts = scoring.paired(&configs)?;
-    let mut tables = vec![
-        table::runs::table(&scoring.runs),
-        table::trap_check::table(&scoring.runs),
-        table::paired::table(&verdicts),
-    ];
-    let json = json::as_json(&scoring, &tables, answer.as_ref())?;
+    let mut tables = answers::tables(&scoring, &verdicts);
+    let asked = answer.as_ref().map(what_if::as_json).into();
+    let json = output::json("score", answers::parts(&scoring, &tables, asked))?;
     if let Some(answer) = &answer {
         tables.extend([table::what_if::runs(answer), table::what_if::rates(answer)]);
     }

@@ -20,7 +20,8 @@ use super::register::unknown as registration_unknown;
 
 /// Simulate one run and write its directory
 ///
-/// The engine is a continuous-batching simulator with the cell's iteration costs.
+/// The engine is a continuous-batching simulator with the cell's iteration costs; where the
+/// cell's workload consists of sessions, in the ways of its own engine (docs/knee.md).
 /// The directory says source: simulator, and its config.yaml holds every value that
 /// its bytes depend on. A directory that is there already is not overwritten.
 #[derive(Debug, clap::Args)]
@@ -61,9 +62,9 @@ pub struct Args {
 /// How the engine is modelled.
 #[derive(Debug, clap::Args)]
 struct EngineArgs {
-    /// How prefill and decode share an iteration
-    #[arg(long, value_enum, default_value_t = BatchingArg::Mixed)]
-    batching: BatchingArg,
+    /// How prefill and decode share an iteration [default: mixed; of sessions, the engine's own]
+    #[arg(long, value_enum)]
+    batching: Option<BatchingArg>,
     /// Order of admission, if not the cell's
     #[arg(long, value_enum)]
     scheduling: Option<SchedulingArg>,
@@ -122,12 +123,13 @@ impl From<Tables> for TableFormat {
 }
 
 impl EngineArgs {
-    fn options(&self) -> Options {
-        let stock = Options::default();
+    /// What is not given is `stock`.
+    fn options(&self, stock: Options) -> Options {
         Options {
             batching: match self.batching {
-                BatchingArg::Separate => Batching::Separate,
-                BatchingArg::Mixed => Batching::Mixed,
+                Some(BatchingArg::Separate) => Batching::Separate,
+                Some(BatchingArg::Mixed) => Batching::Mixed,
+                None => stock.batching,
             },
             scheduling: self.scheduling.map(|s| match s {
                 SchedulingArg::Fcfs => Scheduling::Fcfs,
@@ -135,7 +137,7 @@ impl EngineArgs {
             }),
             lpm_fallback: if self.no_lpm_fallback { None } else { stock.lpm_fallback },
             token_cost_factor: self.token_cost_factor,
-            keep_finished: self.keep_finished,
+            keep_finished: self.keep_finished || stock.keep_finished,
             sample_s: self.sample,
             check: self.check,
             ..stock
@@ -151,7 +153,7 @@ impl EngineArgs {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
     let (cell, workload, protocol) = cell(&configs, &args.cell)?;
-    let arm = args.arm.arm()?;
+    let (arm, protocol) = args.arm.under(protocol)?;
     let registration = args
         .registration
         .as_ref()
@@ -166,11 +168,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let spec = RunSpec {
         cell,
         workload,
-        protocol,
+        protocol: &protocol,
         arm: &arm,
         multiple: args.rate,
         seed: args.seed,
-        options: args.engine.options(),
+        options: args.engine.options(Options::stock(cell, workload)),
     };
     let called = args.out.file_name().and_then(|name| name.to_str());
     let run_id = PlainName::new(called.unwrap_or_default())

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::analysis::store::Store;
 use crate::files::write_beside;
-use crate::judged::verdict::{Verdict, VerdictRun, verdict};
+use crate::judged::verdict::{Verdict, VerdictRun, json as verdict_json, verdict};
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
 use crate::setup::{Configs, RegistrationFile};
@@ -191,25 +191,6 @@ fn decided_by(labelled: &Labelled) -> String {
 }
 
 fn as_json(verdict: &Verdict) -> serde_json::Result<String> {
-    use output::clause;
-    let run = |run: &VerdictRun| {
-        let labelled = run.labelled.as_ref();
-        json!({
-            "run": run.dir.display().to_string(),
-            "source": run.meta.source.word(),
-            "arm": run.meta.arm,
-            "rate_multiple": run.meta.rate.multiple,
-            "seed": run.meta.seed,
-            "role": run.role,
-            "label": labelled.map(|l| l.label),
-            "because": labelled.and_then(|l| l.because.as_ref()),
-            "decided_by": labelled.and_then(|l| l.deciding()).map(clause),
-            "clauses": labelled.map(|l| l.clauses.iter().map(clause).collect::<Vec<_>>()),
-            "secondary": run.secondary.iter().map(clause).collect::<Vec<_>>(),
-            "binding": run.binding.words(),
-            "set_aside": run.set_aside,
-        })
-    };
     let registration = &verdict.registration.registration;
     let registered = json!({
         "name": registration.name,
@@ -219,24 +200,13 @@ fn as_json(verdict: &Verdict) -> serde_json::Result<String> {
         "test": registration.test.words(),
         "cell": registration.cell,
     });
-    let group = |g: &Group| json!({"group": g.name, "verdict": g.verdict, "because": g.because});
-    let outcome = json!({
-        "verdict": verdict.outcome.word,
-        "because": verdict.outcome.because,
-        "decisive": verdict.decisive,
-        "not_decisive_because": verdict.not_decisive_because,
-        "sources": verdict.sources,
-        "groups": verdict.outcome.groups.iter().map(group).collect::<Vec<_>>(),
-        "notes": verdict.outcome.notes,
-        "not_used": verdict.outcome.set_aside,
-    });
     let (of_test, others): (Vec<&VerdictRun>, Vec<&VerdictRun>) =
         verdict.runs.iter().partition(|run| !run.role.is_empty());
     let paths = others.iter().map(|run| run.dir.display().to_string());
     let parts = [
         ("registration", registered),
-        ("outcome", outcome),
-        ("runs", of_test.into_iter().map(run).collect()),
+        ("outcome", verdict_json::outcome(verdict)),
+        ("runs", of_test.into_iter().map(verdict_json::run).collect()),
         ("not_part_of_this_test", paths.collect()),
     ];
     output::json("verdict", parts)

@@ -4,31 +4,11 @@
 //! Its files are read through the same functions as any other, by a path that no folder has.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+pub use trapcheck_answers::built_in::{FOLDER, bytes, yaml_files};
 
 use crate::{limits, reading};
-
-/// Each file's path below `configs/`, in order, with its bytes.
-static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/built_in_configs.rs"));
-
-/// Stands for the folder `configs` of the built-in files.
-pub const FOLDER: &str = "built-in:configs";
-
-/// The bytes of a built-in file; none for the path of any other.
-pub fn bytes(path: &Path) -> Option<&'static [u8]> {
-    let name = path.strip_prefix(FOLDER).ok()?;
-    FILES.iter().find(|(known, _)| Path::new(known) == name).map(|(_, bytes)| *bytes)
-}
-
-/// The built-in `.yaml` files of a folder, sorted; none if the folder is no built-in one.
-pub fn yaml_files(dir: &Path) -> Option<Vec<PathBuf>> {
-    let folder = dir.strip_prefix(FOLDER).ok()?;
-    let inside = |name: &Path| name.parent() == Some(folder);
-    let yaml = |name: &Path| name.extension().is_some_and(|ending| ending == "yaml");
-    let names = FILES.iter().map(|(name, _)| Path::new(name));
-    let found = names.filter(|name| inside(name) && yaml(name));
-    Some(found.map(|name| Path::new(FOLDER).join(name)).collect())
-}
 
 /// The bytes of a file of the configuration, built in or not.
 ///
@@ -44,6 +24,9 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::PathBuf;
+
+    use trapcheck_answers::built_in::{FILES, configs};
 
     use super::super::{load, read as of_type};
     use super::*;
@@ -64,6 +47,8 @@ mod tests {
     fn the_built_in_configuration_loads_as_the_folder_does() {
         let (own, folder) = (load(Path::new(FOLDER)), load(&root()));
         let (own, folder) = (own.unwrap(), folder.unwrap());
+        let carried = configs().unwrap();
+        assert_eq!((&carried.sha256, &carried.layouts), (&own.sha256, &own.layouts));
         assert!(own.cells.len() > 5 && own.registrations.len() > 5 && !own.layouts.is_empty());
         for (name, cell) in &own.cells {
             assert_eq!(folder.cells.get(name), Some(cell));

@@ -5,10 +5,33 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::parquet;
 use super::shape::{shape_of, table_files};
-use super::source::Bytes;
-use crate::run::{Problem, Shape, SourceFile};
+use super::source::{Bytes, Packing};
+use crate::run::columns::{Columns, Field, Mapping};
+use crate::run::load::{File, Files, load_files};
+use crate::run::{LoadOptions, Problem, Problems, Run, Shape, SourceFile, Text};
 use crate::setup::layout::Layout;
+
+/// Reads and checks a run directory.
+///
+/// # Errors
+/// As [`load_files`].
+pub fn load(dir: &Path, options: &LoadOptions) -> Result<Run, Problems> {
+    load_by(dir, &[], options)
+}
+
+/// The same for a directory of format 1 or of one of the layouts.
+///
+/// # Errors
+/// As [`load_files`].
+pub fn load_by(
+    dir: &Path,
+    layouts: &[Arc<Layout>],
+    options: &LoadOptions,
+) -> Result<Run, Problems> {
+    load_files(dir, RunFiles::read(dir, layouts), options)
+}
 
 /// The tables of a run directory.
 const TABLES: [&str; 5] = ["plan", "sessions", "turns", "engine", "gate"];
@@ -36,14 +59,6 @@ impl RunFiles {
         Self { shape, files }
     }
 
-    /// The shape they have.
-    ///
-    /// # Errors
-    /// Several layouts fit the directory.
-    pub(super) fn shape(&self) -> Result<Shape, Problem> {
-        self.shape.clone()
-    }
-
     /// Each file with its hash, in order of path, the layout's last.
     pub fn sources(&self) -> Vec<SourceFile> {
         let layout = self.shape.as_ref().ok().and_then(Shape::source);
@@ -55,12 +70,50 @@ impl RunFiles {
         let line = |s: SourceFile| format!("{}  {}\n", s.sha256, s.path.display());
         self.sources().into_iter().map(line).collect()
     }
+}
 
-    /// One file's bytes, which are handed out once.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn take(&mut self, path: &Path) -> Result<Bytes, Problem> {
+impl Files for RunFiles {
+    type File = Bytes;
+
+    fn shape(&self) -> Result<Shape, Problem> {
+        self.shape.clone()
+    }
+
+    fn tables(&self, dir: &Path, shape: &Shape, table: &str) -> Vec<PathBuf> {
+        table_files(dir, shape, table)
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn take(&mut self, path: &Path) -> Result<Bytes, Problem> {
         self.files.remove(path).map_or_else(|| Bytes::read(path), Ok)
+    }
+}
+
+impl File for Bytes {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn source(&self) -> SourceFile {
+        Self::source(self)
+    }
+
+    fn is_parquet(&self) -> bool {
+        self.packing() == Packing::Parquet
+    }
+
+    fn text(&self, most: u64) -> Result<Text<'_>, Problem> {
+        Self::text(self, most)
+    }
+
+    fn parquet(
+        &self,
+        schema: &[Field],
+        mapping: Option<&Mapping<'_>>,
+    ) -> Result<Columns, Vec<Problem>> {
+        parquet::read(self, schema, mapping)
     }
 }

@@ -1,8 +1,10 @@
 //! A parquet file as columns: the only module that names polars when reading.
 
 mod size;
+mod theirs;
+mod timestamps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::Path;
 
@@ -14,8 +16,7 @@ use super::source::Bytes;
 use crate::limits;
 use crate::run::Problem;
 use crate::run::columns::{
-    CONVERTED, Columns, Data, Field, Labels, MOST_PROBLEMS, Mapped, Mapping, Place, Presence,
-    count_from_float, label, locate,
+    Columns, Data, Field, Labels, Mapping, Place, Presence, bound, count_from_float, locate,
 };
 
 const NONE_FOUND: &str = "expected a value, found none";
@@ -70,13 +71,13 @@ fn read_here(
     // The file's own list of columns: in a frame, the last of two of one name stands for both.
     let columns = reader.get_metadata().map_err(unreadable)?.schema().fields().to_vec();
     let names: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
-    let (places, lacking) = match mapping {
-        None => locate(&bytes.path, &names, schema)?,
-        Some(mapping) => mapping.locate(&bytes.path, &names, schema)?,
-    };
-    let labels = mapping.map_or_else(Labels::new, |mapping| mapping.labels(schema));
+    if let Some(mapping) = mapping {
+        return theirs::read(bytes, reader, &names, schema, mapping);
+    }
+    let (places, lacking) = locate(&bytes.path, &names, schema)?;
     // Other columns may hold what they like: they are not read.
-    let wanted: BTreeSet<&str> = places.iter().flat_map(places_of).map(|i| &*names[*i]).collect();
+    let at = |place: &Place| if let Place::At(at) = place { Some(*at) } else { None };
+    let wanted: BTreeSet<&str> = places.iter().filter_map(at).map(|at| &*names[at]).collect();
     let types = reader.schema().map_err(unreadable)?;
     let foreign = foreign_columns(&bytes.path, &types, &wanted);
     if !foreign.is_empty() {
@@ -86,35 +87,19 @@ fn read_here(
         .with_columns(Some(wanted.into_iter().map(str::to_owned).collect()))
         .finish()
         .map_err(unreadable)?;
-    let column = |at: usize| {
-        let column = frame.column(&names[at]);
-        column.map_err(|e| Problem::of_key(&bytes.path, &names[at], format!("not readable: {e}")))
-    };
     let rows = frame.height();
     let mut problems = Vec::new();
     let mut data = Vec::new();
     for (field, place) in schema.iter().zip(&places) {
-        let values = match place {
-            Place::Lacking => parquet_column(&bytes.path, field, None, rows, &mut problems),
-            Place::At(at) => column(*at).and_then(|column| {
-                parquet_column(&bytes.path, field, Some(column), rows, &mut problems)
-            }),
-            Place::By(mapped) => {
-                let label = label(&labels, field.name);
-                let theirs =
-                    mapped.places().iter().map(|at| Ok((*at, texts(&bytes.path, column(*at)?)?)));
-                theirs.collect::<Result<_, Problem>>().map(|theirs| {
-                    mapped_column(
-                        (&bytes.path, rows),
-                        field,
-                        (mapped, label),
-                        &theirs,
-                        &mut problems,
-                    )
-                })
+        let column = match at(place).map(|at| frame.column(&names[at])).transpose() {
+            Ok(column) => column,
+            Err(e) => {
+                let message = format!("not readable: {e}");
+                problems.push(Problem::of_key(&bytes.path, field.name, message));
+                continue;
             }
         };
-        match values {
+        match parquet_column(&bytes.path, field, column, rows, &mut problems) {
             Ok(values) => data.push((field.name, values)),
             Err(problem) => problems.push(problem),
         }
@@ -128,17 +113,9 @@ fn read_here(
         lacking,
         notes: Vec::new(),
         left_out: None,
-        labels,
+        labels: Labels::new(),
         data,
     })
-}
-
-fn places_of(place: &Place) -> &[usize] {
-    match place {
-        Place::Lacking => &[],
-        Place::At(at) => std::slice::from_ref(at),
-        Place::By(mapped) => mapped.places(),
-    }
 }
 
 /// Columns of types that are not read here; the reader would fail on them without their name.
@@ -208,9 +185,8 @@ fn parquet_column(
         Problem::of_key(file, field.name, message)
     };
     let mut report = |row: usize, message: String| {
-        if problems.len() < MOST_PROBLEMS {
-            problems.push(Problem::at(file, row as u64 + 1, field.name, message));
-        }
+        problems.push(Problem::at(file, row as u64 + 1, field.name, message));
+        bound(file, problems);
     };
     if field.presence == Presence::Needed && column.null_count() > 0 {
         let first = column.is_null().iter().position(|null| null == Some(true)).unwrap_or(0);
@@ -261,64 +237,6 @@ fn parquet_column(
         }
     }
     Ok(data)
-}
-
-/// A field that a layout answers: theirs as text, converted row by row.
-fn mapped_column(
-    (file, rows): (&Path, usize),
-    field: &Field,
-    (mapped, label): (&Mapped, &str),
-    columns: &BTreeMap<usize, Vec<String>>,
-    problems: &mut Vec<Problem>,
-) -> Data {
-    let mut data = Data::with_capacity(field.ty, rows);
-    for row in 0..rows {
-        let value = mapped.value(|at| columns.get(&at).map_or(&[], |texts| texts[row].as_bytes()));
-        let problem = match value {
-            Err((column, message)) => Some((column, message)),
-            Ok(None) if field.presence == Presence::Needed => Some((label, NONE_FOUND.into())),
-            Ok(value) => {
-                let pushed = data.push(value.as_deref().map(str::as_bytes));
-                pushed.err().map(|message| (label, message + CONVERTED))
-            }
-        };
-        if let Some((column, message)) = problem
-            && problems.len() < MOST_PROBLEMS
-        {
-            problems.push(Problem::at(file, row as u64 + 1, column, message));
-        }
-    }
-    data
-}
-
-/// A column's values as text, empty where there is none.
-fn texts(file: &Path, column: &PolarsColumn) -> Result<Vec<String>, Problem> {
-    let wrong = || {
-        let found = held(column.dtype());
-        let message = format!("expected text or numbers, found a column of {found}");
-        Problem::of_key(file, column.name(), message)
-    };
-    let dtype = column.dtype();
-    if dtype.is_float() {
-        let cast = column.cast(&DataType::Float64).map_err(|_| wrong())?;
-        let values = cast.f64().map_err(|_| wrong())?;
-        return Ok(values.iter().map(|x| x.map_or_else(String::new, |x| x.to_string())).collect());
-    }
-    let words = matches!(dtype, DataType::String | DataType::Boolean | DataType::Null);
-    if !words && !dtype.is_integer() {
-        return Err(wrong());
-    }
-    let cast = column.cast(&DataType::String).map_err(|_| wrong())?;
-    let values = cast.str().map_err(|_| wrong())?;
-    let bytes: usize = values.iter().flatten().map(str::len).sum();
-    if bytes as u64 > limits::FILE_BYTES {
-        let message = format!("expected at most {} MiB of text", limits::FILE_BYTES >> 20);
-        return Err(Problem {
-            column: Some(column.name().to_string()),
-            ..Problem::new(file, message)
-        });
-    }
-    Ok(values.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
 }
 
 #[cfg(test)]

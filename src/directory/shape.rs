@@ -54,13 +54,6 @@ pub fn layout_of(dir: &Path, layouts: &[Arc<Layout>]) -> Result<Option<Arc<Layou
     }
 }
 
-/// The file of a run directory that says who, what and when.
-pub fn metadata_of(dir: &Path, layouts: &[Arc<Layout>]) -> PathBuf {
-    let layout = layout_of(dir, layouts).ok().flatten();
-    let own = if is_unclosed(dir) { STARTED } else { META };
-    dir.join(layout.as_ref().map_or(own, |layout| &layout.metadata))
-}
-
 /// Whether a directory holds what a run of a layout holds.
 pub fn fits(dir: &Path, layout: &Layout) -> bool {
     dir.join(&layout.metadata).is_file()

@@ -1,29 +1,14 @@
 //! A file as bytes: its hash, and its content behind gzip or zstd.
-//!
-//! Compression is told from the first bytes, not from the name, because files
-//! in the field carry either without the other.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::reading::Bounded;
 use crate::run::{Problem, SourceFile, Text};
-use crate::{hash, limits, reading};
-
-/// How a file's content is packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packing {
-    /// Plain text.
-    Plain,
-    /// gzip (one or several members).
-    Gzip,
-    /// zstd.
-    Zstd,
-    /// An Apache Parquet file.
-    Parquet,
-}
+use crate::{hash, reading};
+pub use trapcheck_setup::packing::Packing;
+use trapcheck_setup::packing::unpack;
 
 /// A file's bytes in memory.
 pub struct Bytes {
@@ -48,18 +33,7 @@ impl Bytes {
     }
 
     pub fn packing(&self) -> Packing {
-        match self.raw.as_slice() {
-            [0x1f, 0x8b, ..] => Packing::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
-            [b'P', b'A', b'R', b'1', ..] => Packing::Parquet,
-            _ => Packing::Plain,
-        }
-    }
-
-    /// The whole unpacked text of a file of settings or metadata.
-    pub fn whole_text(&self) -> Result<Vec<u8>, Problem> {
-        let text = self.text(limits::TEXT_BYTES)?;
-        text.whole(&self.path).map(<[u8]>::to_vec)
+        Packing::of(&self.raw)
     }
 
     /// The unpacked text of at most `most` bytes, without a byte-order mark.
@@ -96,21 +70,8 @@ fn unpacked_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What a stream gives before it ends or breaks, and why it broke.
 fn unpacked<'a>(stream: impl Read, packed: usize, most: u64) -> (Cow<'a, [u8]>, Option<io::Error>) {
-    // So much at a time: what a stream gave in the call that fails is lost.
-    const PIECE: usize = 8 << 10;
-    let mut stream = Bounded::new(stream, most);
-    let mut bytes = Vec::with_capacity(packed.saturating_mul(4).min(most as usize));
-    loop {
-        let end = bytes.len();
-        bytes.resize(end + PIECE, 0);
-        let read = stream.read(&mut bytes[end..]);
-        bytes.truncate(end + read.as_ref().map_or(0, |n| *n));
-        match read {
-            Ok(0) => return (bytes.into(), None),
-            Ok(_) => {}
-            Err(e) => return (bytes.into(), Some(e)),
-        }
-    }
+    let mut bytes = Vec::new();
+    let broken = unpack(stream, packed, most, &mut bytes);
+    (bytes.into(), broken)
 }

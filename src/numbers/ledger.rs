@@ -7,8 +7,10 @@
 
 pub mod answers;
 pub mod bindings;
+pub mod cause;
 pub mod compare;
 pub mod comparison;
+pub mod drawn;
 pub mod entry;
 pub mod predictive;
 pub mod tables;
@@ -29,6 +31,7 @@ use answers::{Answers, without_comparisons};
 use bindings::{BINDINGS, Bindings};
 use compare::{Asked, Compared, Own, Stated, compare};
 use comparison::{COMPARISON, Comparison};
+use drawn::Kept;
 pub use entry::{Entry, Interval, StatedCause, Status};
 use published::{PublishedNumber, PublishedTable};
 
@@ -123,8 +126,10 @@ impl Books {
         }
         database.add(self.settings.clone());
         let numbers = self.bindings.numbers.values();
-        let mut queries: BTreeSet<String> =
-            numbers.filter_map(|(_, binding)| binding.query.clone()).collect();
+        let mut queries: BTreeSet<String> = numbers
+            .flat_map(|(_, binding)| [binding.query.clone(), binding.agrees.clone()])
+            .flatten()
+            .collect();
         let asked: Vec<tables::AskedTable<'_>> = self
             .tables
             .iter()
@@ -134,9 +139,10 @@ impl Books {
             })
             .collect();
         queries.extend(asked.iter().flat_map(tables::AskedTable::queries));
+        let kept = Kept::of(&database, self.draws.names());
         let drawn = |tables: Vec<Table>| -> Vec<Table> {
             let none = BTreeMap::new();
-            tables.into_iter().map(|table| with_tests(table, &none)).collect()
+            tables.into_iter().map(|table| kept.among(with_tests(table, &none))).collect()
         };
         let answers = Answers::of(&queries, &database, &self.draws, drawn)
             .map_err(|error| ConfigError::new(Path::new(VIEWS), error.to_string()))?;
@@ -144,7 +150,7 @@ impl Books {
         for number in &self.numbers {
             let (section, binding) = &self.bindings.numbers[&number.id];
             let (entry, broken) = self.entry(number, section, binding, &answers);
-            ledger.broken.extend(broken.map(|why| format!("{}: {why}", number.id)));
+            ledger.broken.extend(broken.into_iter().map(|why| format!("{}: {why}", number.id)));
             ledger.entries.push(entry);
         }
         for asked in &asked {
@@ -153,17 +159,19 @@ impl Books {
             ledger.broken.extend(compared.broken);
             ledger.tables.extend(compared.table);
         }
+        ledger.broken.extend(cause::more_than_chance(&ledger.entries));
         Ok(ledger)
     }
 
-    /// A number's row of the ledger, and why its binding leads nowhere, if it does.
+    /// A number's row of the ledger, and why its binding leads nowhere or the cause that it
+    /// states is contradicted, if so.
     fn entry(
         &self,
         number: &PublishedNumber,
         section: &str,
         binding: &bindings::Binding,
         answers: &Answers,
-    ) -> (Entry, Option<String>) {
+    ) -> (Entry, Vec<String>) {
         let values: Vec<(f64, usize)> =
             number.values().into_iter().enumerate().map(|(i, x)| (x, number.digits(i))).collect();
         let printed: Vec<String> =
@@ -193,7 +201,14 @@ impl Books {
             ..Entry::default()
         };
         entry.stand(&compared, answered.map(|answered| &answered.uses), binding);
-        (entry, compared.broken)
+        let other = binding.agrees.as_ref().and_then(|sql| answers.get(sql));
+        let other = other.map(|other| compare(&asked, &Own::of(other), &self.comparison));
+        let mut broken: Vec<String> = compared.broken.iter().cloned().collect();
+        match cause::cause(&compared, binding, other.as_ref(), &self.comparison) {
+            Ok(cause) => entry.cause = cause,
+            Err(why) => broken.push(why),
+        }
+        (entry, broken)
     }
 }
 

@@ -141,7 +141,10 @@ fn largest(out: &mut String, ledger: &[Entry]) {
     differ.sort_by(|a, b| apart(b).total_cmp(&apart(a)).then(a.id.cmp(&b.id)));
     let mut shown: Vec<(&Entry, usize)> = Vec::new();
     for entry in differ {
-        let same = |other: &Entry| entry.cause.is_some() && other.cause == entry.cause;
+        let told = |entry: &'_ Entry| {
+            entry.cause.as_ref().map(|cause| (cause.kind, cause.because.clone()))
+        };
+        let same = |other: &Entry| entry.cause.is_some() && told(other) == told(entry);
         match shown.iter_mut().find(|(other, _)| same(other)) {
             Some((_, more)) => *more += 1,
             None => shown.push((entry, 0)),
@@ -170,9 +173,16 @@ fn causes(out: &mut String, ledger: &[Entry]) {
     let with = |kind: Cause| {
         differ().filter(|e| e.cause.as_ref().is_some_and(|cause| cause.kind == kind)).count()
     };
-    let none = differ().filter(|entry| entry.cause.is_none()).count();
+    let is_known = |kind: Cause| kind != Cause::Unknown;
+    let none = differ().filter(|e| !e.cause.as_ref().is_some_and(|c| is_known(c.kind))).count();
     let parts = Cause::ALL.map(|kind| format!("{} {}", kind.word(), with(kind)));
-    let _ = writeln!(out, "Causes of what differs: {}, not known {none}.\n", parts.join(", "));
+    let _ = writeln!(
+        out,
+        "Causes of what differs: {}, not known {none}. A cause is stated with its reason in `analysis/numbers/`; what is\n\
+         computed to bear it out stands behind it in brackets, and `numbers --verify` fails if that contradicts it. What\n\
+         lies just outside and has no other cause is put down to chance.\n",
+        parts.join(", ")
+    );
 }
 
 /// What only the cluster's data can answer, by where they would lie.
@@ -197,7 +207,10 @@ fn needs_nova(out: &mut String, ledger: &[Entry]) {
 /// What is known of a cause.
 fn cause(entry: &Entry) -> String {
     match &entry.cause {
-        Some(cause) => format!("{}: {}", cause.kind.word(), cause.because),
+        Some(cause) if cause.checked.is_empty() => {
+            format!("{}: {}", cause.kind.word(), cause.because)
+        }
+        Some(cause) => format!("{}: {} ({})", cause.kind.word(), cause.because, cause.checked),
         None => "not known".into(),
     }
 }
@@ -243,7 +256,11 @@ mod tests {
     #[test]
     fn the_largest_disagreement_comes_first_and_one_cause_takes_one_line() {
         use super::super::ledger::StatedCause;
-        let cause = Some(StatedCause { kind: Cause::Simulator, because: "no refresh".into() });
+        let cause = Some(StatedCause {
+            kind: Cause::Simulator,
+            because: "no refresh".into(),
+            checked: "ours above".into(),
+        });
         let with = |id, apart| Entry { cause: cause.clone(), ..entry(id, Status::Differs, apart) };
         let ledger = [
             entry("small", Status::Differs, "0.1"),

@@ -25,6 +25,19 @@ const ELSEWHERE: [&str; 3] = [PUBLISHED, "figures/from", "figures/runs"];
 /// `recorded` is what the manifest says, `computed` what the sources give now;
 /// files are looked up under `root`.
 pub fn differences(recorded: &Manifest, computed: &Manifest, root: &Path) -> Vec<String> {
+    let mut found = changed_files(recorded, root);
+    found.extend(analyses(recorded, computed));
+    found.extend(sources(recorded, computed));
+    found.extend(values(recorded, computed));
+    found.extend(outputs(recorded, computed));
+    found.extend(ledger(recorded, computed));
+    found.dedup();
+    found
+}
+
+/// The files that the manifest rests on or names as written, and that are not there with the
+/// hash that it records, each with what is the matter.
+pub fn changed_files(recorded: &Manifest, root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let configs = recorded.analyses.iter().flat_map(|a| &a.configs);
     let of_ledger = recorded.ledger_files.iter().filter(|f| !f.path.starts_with("paper/derived"));
@@ -35,12 +48,6 @@ pub fn differences(recorded: &Manifest, computed: &Manifest, root: &Path) -> Vec
         let entry = SourceEntry { path: output.path.clone(), sha256: output.sha256.clone() };
         found.extend(changed_file("output", &entry, root));
     }
-    found.extend(analyses(recorded, computed));
-    found.extend(sources(recorded, computed));
-    found.extend(values(recorded, computed));
-    found.extend(outputs(recorded, computed));
-    found.extend(ledger(recorded, computed));
-    found.dedup();
     found
 }
 

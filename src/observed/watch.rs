@@ -165,6 +165,8 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn scrape(i: u32) -> String {
@@ -211,5 +213,52 @@ mod tests {
         assert!(watch.metrics(1.788e9).contains("trapcheck_scrape_failures_total 1\n"));
         watch.scraped(1.788e9 + 60.0, scrape(2).as_bytes()).unwrap();
         assert_eq!(watch.verdicts().count(), 1);
+    }
+
+    /// The words that begin with `trapcheck_` in a text.
+    fn metrics_in(text: &str) -> BTreeSet<&str> {
+        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = text.split(|c: char| !in_name(c));
+        words.filter(|word| word.starts_with("trapcheck_")).collect()
+    }
+
+    #[test]
+    fn the_alert_and_the_panel_of_the_page_ask_for_metrics_that_are_served() {
+        let mut watch = Watch::new(Ask::default(), Thresholds::default(), 900.0);
+        for i in 0..120 {
+            watch.scraped(1.788e9 + 30.0 * f64::from(i), scrape(i).as_bytes()).unwrap();
+        }
+        let text = watch.metrics(1.788e9 + 3600.0);
+        let served: BTreeSet<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+            .collect();
+        let page = include_str!("../../docs/diagnose.md");
+        let block = |word: &str| {
+            let (_, rest) = page.split_once(&format!("```{word}\n")).expect(word);
+            rest.split_once("```").expect(word).0
+        };
+        let rules: serde_yaml::Value = serde_yaml::from_str(block("yaml")).unwrap();
+        let rules = rules["groups"][0]["rules"].as_sequence().unwrap();
+        let panel: serde_json::Value = serde_json::from_str(block("json")).unwrap();
+        let targets = panel["targets"].as_array().unwrap();
+        let asked = rules.iter().map(|rule| rule["expr"].as_str().unwrap());
+        let asked: Vec<&str> =
+            asked.chain(targets.iter().map(|target| target["expr"].as_str().unwrap())).collect();
+        assert_eq!(asked.len(), rules.len() + targets.len());
+        for expression in asked {
+            let names = metrics_in(expression);
+            assert!(!names.is_empty() && names.is_subset(&served), "{expression}");
+            // The verdicts that it compares with are words of ours.
+            let quoted =
+                expression.split('"').skip(1).step_by(2).flat_map(|words| words.split('|'));
+            for word in quoted {
+                assert!(Verdict::ALL.iter().any(|verdict| verdict.word() == word), "{word}");
+            }
+        }
+        assert!(rules.iter().all(|rule| rule["alert"].is_string() && rule["for"].is_string()));
+        assert_eq!(panel["type"], "timeseries");
+        // The page names all that is served, and nothing else.
+        assert_eq!(metrics_in(page), served);
     }
 }

@@ -3,7 +3,6 @@
 //! Numbers are not rounded. What is unknown and what does not apply are both null.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use polars::prelude::{AnyValue, Column as PolarsColumn, DataFrame, DataType, NamedFrom, Series};
 
@@ -120,10 +119,14 @@ fn series<'a>(name: &str, cells: impl Iterator<Item = &'a Cell> + Clone) -> Seri
     Series::new(name.into(), counts.collect::<Vec<Option<i64>>>())
 }
 
-/// The places that a frame's first column names.
-pub fn places(frame: &DataFrame) -> BTreeSet<usize> {
-    let Some(column) = frame.columns().first() else { return BTreeSet::new() };
-    let place = |i| column.get(i).ok().and_then(|value| value.extract::<usize>());
+/// The places that a frame's first column names, each with what stands beside it.
+pub fn places(frame: &DataFrame) -> Vec<(usize, Vec<Cell>)> {
+    let Some((column, others)) = frame.columns().split_first() else { return Vec::new() };
+    let place = |i| {
+        let place = column.get(i).ok()?.extract::<usize>()?;
+        let beside = others.iter().map(|other| other.get(i).map_or(Cell::Empty, cell));
+        Some((place, beside.collect()))
+    };
     (0..column.len()).filter_map(place).collect()
 }
 

@@ -11,7 +11,7 @@ use polars_core::ALLOW_RAYON_THREADS;
 
 use super::plan::collect;
 use super::statement::{Prepared, Statement};
-use super::{Answer, Database, QueryError, ROW, Read, VIEWS, frame};
+use super::{Answer, Database, QueryError, ROW, Taken, VIEWS, frame, reads};
 use crate::nearest::unknown;
 use crate::table::Table;
 
@@ -186,7 +186,8 @@ impl Session<'_> {
     pub fn answer(&mut self, statement: &Statement) -> Result<Answer, QueryError> {
         let prepared = self.prepare(statement)?;
         let frame = self.collect(&prepared.sql, &statement.names)?;
-        Ok(Answer { table: frame::to_table(&frame), read: self.read(&prepared)? })
+        let taken = self.taken(&prepared)?;
+        Ok(Answer { table: frame::to_table(&frame), read: reads(&taken, |_, _| true), taken })
     }
 
     /// Answers a statement.
@@ -223,7 +224,7 @@ impl Session<'_> {
     }
 
     /// The rows that each part of a statement takes from its tables.
-    fn read(&mut self, prepared: &Prepared) -> Result<Vec<Read>, QueryError> {
+    fn taken(&mut self, prepared: &Prepared) -> Result<Vec<Taken>, QueryError> {
         let frames = self.frames;
         let context = match &mut self.with_places {
             Some(context) => context,
@@ -239,18 +240,18 @@ impl Session<'_> {
             let ask = || context.execute(sql).and_then(collect).ok();
             catch_unwind(AssertUnwindSafe(ask)).ok().flatten()
         };
-        let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        let mut taken = Vec::new();
         for part in &prepared.parts {
-            // A part that depends on what is around it is not to be asked alone: all rows.
-            let taken =
-                asked(&part.rows).or_else(|| asked(&format!("select {ROW} from {}", part.name)));
-            let taken = taken.as_ref().map(frame::places).unwrap_or_default();
-            rows.entry(frames.database.table_of(&part.name)?).or_default().extend(taken);
-        }
-        let read = |(table, rows): (String, BTreeSet<usize>)| {
+            let table = frames.database.table_of(&part.name)?;
             let of = frames.database.tables.get(&table).map_or(0, |table| table.rows.len());
-            Read { table, rows, of }
-        };
-        Ok(rows.into_iter().map(read).collect())
+            // A part that depends on what is around it is not to be asked alone: all rows.
+            let (rows, tells) = match asked(&part.rows) {
+                Some(rows) => (Some(rows), part.tells.clone()),
+                None => (asked(&format!("select {ROW} from {}", part.name)), Vec::new()),
+            };
+            let rows = rows.as_ref().map(frame::places).unwrap_or_default();
+            taken.push(Taken { table, of, tells, rows });
+        }
+        Ok(taken)
     }
 }

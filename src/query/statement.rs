@@ -2,7 +2,7 @@
 //! of it the statement that gives the rows it takes. And put right, where the engine below
 //! means by the same words something else than people do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
@@ -13,6 +13,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
+use super::trace::{Telling, telling};
 use super::{QueryError, ROW};
 
 /// A statement that was understood.
@@ -30,8 +31,11 @@ pub struct Statement {
 pub struct Part {
     /// The table or view.
     pub name: String,
-    /// The statement that gives the places of the rows that are taken from it.
+    /// The statement that gives the places of the rows that are taken from it, and beside each
+    /// what `tells` of it.
     pub rows: String,
+    /// The columns of the answer in which a row has these values if this row made it.
+    pub tells: Vec<usize>,
 }
 
 /// A statement put right, and what it takes.
@@ -68,7 +72,9 @@ impl Statement {
         if let ControlFlow::Break(message) = query.visit(&mut found) {
             return Err(message);
         }
-        let names = found.parts("").into_iter().map(|part| part.name).collect();
+        let parts = found.parts("", &BTreeMap::new());
+        let names = parts.into_iter().filter(|part| !found.own.contains(&part.name));
+        let names = names.map(|part| part.name).collect();
         let mut statement = Self { names, query, fixed: None };
         statement.fixed = statement.prepare(|_| Err(String::new())).ok();
         Ok(statement)
@@ -96,8 +102,13 @@ impl Statement {
         }
         let with = first_of(&query, defined);
         parts.extend(put_right(&mut query, &mut value, with.clone())?);
-        parts.extend(Found::of(&query).parts(&with));
+        let found = Found::of(&query);
         // What a value is taken from may be the statement's own.
+        let mut named: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+        named.extend(found.parts("", &BTreeMap::new()).into_iter().map(|part| part.name));
+        let several = |name: &&String| named.iter().filter(|other| other == name).count() > 1;
+        let whole = named.iter().filter(several).cloned().collect();
+        parts.extend(found.parts(&with, &telling(&query, &whole)));
         let defined = query.with.iter().flat_map(|with| &with.cte_tables);
         let own: BTreeSet<&str> = defined.map(|of| of.alias.name.value.as_str()).collect();
         parts.retain(|part| !own.contains(part.name.as_str()));
@@ -199,16 +210,20 @@ impl Found {
         }
     }
 
-    /// What each select takes from tables that are not its statement's own; `with` defines
-    /// those.
-    fn parts(&self, with: &str) -> Vec<Part> {
-        let parts = self.selects.iter().flat_map(|select| parts_of(select, with));
-        parts.filter(|part| !self.own.contains(&part.name)).collect()
+    /// What each select takes from each table, those among them that `with` defines, and what
+    /// tells in it.
+    fn parts(&self, with: &str, telling: &BTreeMap<String, Telling>) -> Vec<Part> {
+        let tells = |select: &Select| telling.get(&select.to_string());
+        let parts = |select| parts_of(select, with, tells(select).map_or(&[][..], |t| &t[..]));
+        self.selects.iter().flat_map(parts).collect()
     }
 }
 
 /// What a `select` takes from each table of its `from`.
-fn parts_of(select: &Select, with: &str) -> Vec<Part> {
+fn parts_of(select: &Select, with: &str, telling: &[(usize, Expr)]) -> Vec<Part> {
+    let tells: Vec<usize> = telling.iter().map(|(column, _)| *column).collect();
+    let as_columns = telling.iter().enumerate().map(|(i, (_, e))| format!(", {e} as {ROW}_{i}"));
+    let as_columns: String = as_columns.collect();
     let condition = select.selection.as_ref().map_or_else(String::new, |c| format!(" where {c}"));
     let of_from = |from: &TableWithJoins| {
         let factors = std::iter::once(&from.relation).chain(from.joins.iter().map(|j| &j.relation));
@@ -228,7 +243,8 @@ fn parts_of(select: &Select, with: &str) -> Vec<Part> {
                 (_, Some(alias)) => format!("{alias}.{ROW}"),
                 (false, None) => format!("{name}.{ROW}"),
             };
-            Part { rows: format!("{with}select {row} from {from}{condition}"), name }
+            let rows = format!("{with}select {row}{as_columns} from {from}{condition}");
+            Part { rows, tells: tells.clone(), name }
         };
         names.into_iter().map(part).collect::<Vec<_>>()
     };
@@ -271,7 +287,7 @@ impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
                 };
             }
             Expr::Subquery(query) => {
-                self.parts.extend(Found::of(query).parts(&self.with));
+                self.parts.extend(Found::of(query).parts(&self.with, &BTreeMap::new()));
                 match (self.value)(&format!("{}{query}", self.with)) {
                     Ok(value) => *expr = Expr::Value(value.into()),
                     Err(message) => return ControlFlow::Break(message),

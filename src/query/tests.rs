@@ -160,6 +160,47 @@ fn the_rows_an_answer_rests_on_are_those_its_parts_take() {
     assert_eq!(files, [Path::new("b0")]);
 }
 
+/// Of each row of an answer the rows of `runs` that it rests on.
+fn each_rests_on(sql: &str) -> Vec<Vec<usize>> {
+    let answer = database().answer(sql).unwrap();
+    let of_runs = |row| {
+        let read = answer.read_by(row).into_iter().find(|read| read.table == "runs");
+        read.map_or_else(Vec::new, |read| read.rows.into_iter().collect())
+    };
+    answer.table.rows.iter().map(of_runs).collect()
+}
+
+#[test]
+fn a_row_of_an_answer_rests_on_the_rows_of_its_group() {
+    let groups = "select cell, max(turns) as most from runs group by cell";
+    assert_eq!(each_rests_on(groups), [vec![0, 1], vec![2, 3]]);
+    assert_eq!(each_rests_on("select cell as c, turns from slow"), [vec![0], vec![2]]);
+    let through = format!(
+        "with m as ({groups}) select m.cell, g.slope_least from m join ranges as g on m.cell = g.cell"
+    );
+    assert_eq!(each_rests_on(&through), [vec![0, 1]]);
+    let joined = format!(
+        "with m as ({groups}) select r.turns from runs as r join m on r.cell = m.cell where r.rate > 1.5"
+    );
+    assert_eq!(each_rests_on(&joined), [vec![0, 1, 2, 3], vec![0, 1, 2, 3]]);
+    let united =
+        "select cell, turns from runs where rate = 1.35 union all select cell, 0 from slow_b";
+    assert_eq!(each_rests_on(united), [vec![0], vec![2], vec![2]]);
+}
+
+#[test]
+fn what_is_taken_for_the_whole_answer_is_taken_for_each_of_its_rows() {
+    assert_eq!(each_rests_on("select sum(turns), count(*) from runs where cell = 'a'"), [[0, 1]]);
+    let share = "select cell, sum(turns) / (select sum(turns) from slow) as x from runs where rate > 1.5 group by cell";
+    assert_eq!(each_rests_on(share), [vec![0, 1, 2], vec![0, 2, 3]]);
+    let twice = "with m as (select cell, turns from runs) \
+                 select cell, turns / (select max(turns) from m) as x from m";
+    assert_eq!(each_rests_on(twice), vec![vec![0, 1, 2, 3]; 4]);
+    assert_eq!(each_rests_on("select *, turns as again from slow"), [[0, 2], [0, 2]]);
+    let windowed = "select cell, max(turns) over (partition by cell) as most from runs";
+    assert_eq!(each_rests_on(windowed), vec![vec![0, 1, 2, 3]; 4]);
+}
+
 #[test]
 fn what_there_is_not_is_said_with_what_was_meant() {
     assert_eq!(

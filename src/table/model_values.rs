@@ -24,7 +24,6 @@ use crate::model::Theory;
 use crate::published::ModelValue;
 use crate::run::SourceFile;
 use crate::setup::Configs;
-use crate::setup::protocol::Paired;
 pub use answer::{Answer, Unanswered};
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
 pub use layers::{gap_over_turnover, token_ratio};
@@ -89,12 +88,11 @@ pub fn compare(
 /// A cell that cannot be solved.
 pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unanswered> {
     let mut theories = BTreeMap::new();
-    for (name, cell) in &configs.cells {
-        if let Some(workload) = configs.workloads.get(&cell.workload) {
+    for name in configs.cells.keys() {
+        if let Some((cell, workload, protocol)) = configs.of_cell(name) {
             let theory = Theory::of(cell, workload)
                 .map_err(|why| Unanswered::new(format!("cell {name}: {why}")))?;
-            let paired = configs.protocols.get(&cell.protocol).map_or(Paired::PAPER, |p| p.paired);
-            theories.insert(name.clone(), theory.under(paired));
+            theories.insert(name.clone(), theory.under(protocol.paired));
         }
     }
     Ok(theories)

@@ -210,3 +210,45 @@ pub fn table(verdict: &Verdict) -> Table {
         (format!("{}/{}", of.registration, of.dir()), of.sources())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::judged::Measured;
+    use crate::judged::verdict::verdict;
+    use crate::setup::ArmSpec;
+    use crate::sim::directory::{Label, to_run};
+    use crate::sim::{Options, RunSpec, simulate};
+
+    #[test]
+    fn a_rescue_is_a_row_that_answers_every_column() {
+        let configs = crate::configs::load(Path::new("configs")).unwrap();
+        let file = &configs.registrations["r1"];
+        let (cell, workload, protocol) = configs.of_cell(&file.registration.cell).unwrap();
+        let rescue = ArmSpec::Rescue {
+            cap: 20,
+            engage_s: 1800.0,
+            min_capped_s: 600.0,
+            hold_s: 300.0,
+            tick_s: 10.0,
+        };
+        let arms = [ArmSpec::NoBurst {}, ArmSpec::Burst { sessions: None }, rescue];
+        let run = |arm: &ArmSpec| -> Measured {
+            let (multiple, options) = (Some(1.35), Options::default());
+            let spec = RunSpec { cell, workload, protocol, arm, multiple, seed: 0, options };
+            let label = Label { run_id: arm.arm().to_string(), registration: None };
+            let run = to_run(&simulate(&spec).unwrap(), &spec, &label);
+            let dir = label.run_id.clone().into();
+            RunStatistics::of(crate::run::Run { dir, ..run }, &configs, None).map(Arc::new)
+        };
+        let measured: Vec<Measured> = arms.iter().map(run).collect();
+        let table = table(&verdict(file, &measured, &configs).unwrap());
+        assert_eq!(table.rows.len(), 1);
+        assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+        let released = table.place("released_s").map(|place| &table.rows[0].cells[place]);
+        assert!(matches!(released, Some(Cell::Number(..))), "{released:?}");
+    }
+}

@@ -36,8 +36,7 @@ pub enum Prediction {
 /// its quantity.
 type Predicted = (Heading, Option<usize>, Value);
 
-/// The paper's cuts in Corollary 3's table, in multiples of lambda_miss (App. A).
-pub(crate) const COROLLARY_3_CUTS: [f64; 6] = [1.18, 1.10, 1.05, 1.02, 1.00, 0.90];
+pub(crate) use trapcheck_answers::drain::COROLLARY_3_CUTS;
 
 /// Makes one of the theory's tables for the paper's cells and rates.
 ///

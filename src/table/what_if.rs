@@ -1,18 +1,11 @@
 //! How runs would come out by another rule, beside how they are judged: a row per run, and
 //! a row per rate of the paired test. Nothing in it decides.
 
-use crate::judged::statistics::RunStatistics;
 use crate::judged::what_if::{Answer, RateWhatIf, RunWhatIf};
 use crate::rule::PairedVerdict;
 
-use super::about_run::{AboutRun, identity, state};
+use super::about_run::{identity, state};
 use super::{Cell, Col, Heading, Table};
-
-impl AboutRun for RunWhatIf {
-    fn run(&self) -> &RunStatistics {
-        &self.run
-    }
-}
 
 /// A row per run that the other rule judges.
 pub fn runs(answer: &Answer) -> Table {

@@ -152,6 +152,8 @@ fn bad_input_is_one_error_with_what_was_expected() {
     std::fs::write(folder.path().join("prose.txt"), "nothing here\n").unwrap();
     std::fs::write(folder.path().join("good.jsonl"), requests(true)).unwrap();
     std::fs::write(folder.path().join("rule.yaml"), "waiting: -1\n").unwrap();
+    let head = "program_id,turn,status,prompt_tokens\n";
+    std::fs::write(folder.path().join("head.csv"), head).unwrap();
     for (args, says) in [
         (&["diagnose", "prose.txt"][..], "prose.txt: not recognised"),
         (&["diagnose", "absent.log"], "absent.log: cannot read"),
@@ -159,7 +161,11 @@ fn bad_input_is_one_error_with_what_was_expected() {
         (&["diagnose", "--reuse-ceiling", "80", "good.jsonl"], "--reuse-ceiling: expected a share"),
         (&["diagnose", "--rule", "rule.yaml", "good.jsonl"], "waiting: expected a positive number"),
         (&["diagnose", "--plot", "x.gif", "good.jsonl"], "expected a .svg"),
-        (&["import", "good.jsonl", "--out", "run"], "give --pool TOKENS"),
+        (&["diagnose", "head.csv"], "nothing in it could be used: no record is in it"),
+        (
+            &["import", "good.jsonl", "--out", "run"],
+            "good.jsonl: the KV pool is not told: give --pool TOKENS",
+        ),
         (&["watch", "https://127.0.0.1:1/metrics"], "plain http only"),
         (&["watch", "http://127.0.0.1:1/", "--serve", "elsewhere"], "--serve elsewhere: expected"),
     ] {

@@ -7,16 +7,22 @@ use crate::project::{Project, stderr, stdout, trapcheck};
 const BATCH: &str = "results/vllm-cpu/cpu_1_pulled_20261129-125700";
 
 #[test]
-fn the_committed_runs_have_no_problem_and_one_kind_of_note() {
+fn the_committed_runs_have_no_problem_and_two_kinds_of_note() {
     let output = trapcheck(&["inspect", "--wide", "--notes", "results"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(
         stdout(&output).lines().filter(|line| line.contains("results/vllm-cpu/")).count(),
         22
     );
-    // vLLM does not say it. No run contradicts itself, the simulated ones neither.
-    let note = "does not report kv_evictable_tokens: unknown in every row";
-    assert_eq!(stderr(&output), format!("note: engine.csv.gz of 22 runs: {note}\n"));
+    // vLLM does not say it, and recorded sessions were compacted. No run contradicts itself, the
+    // simulated ones neither.
+    let lacking = "does not report kv_evictable_tokens: unknown in every row";
+    let shorter =
+        "a session's prompt gets shorter at 1 to 33 turns: its context was compacted or replaced";
+    let notes = format!(
+        "note: engine.csv.gz of 31 runs: {lacking}\nnote: turns.csv.gz of 9 runs: {shorter}\n"
+    );
+    assert_eq!(stderr(&output), notes);
 }
 
 #[test]

@@ -9,10 +9,15 @@ use crate::project::{stderr, stdout, trapcheck};
 
 /// 80 sessions of 4 to 15 turns that grow to some 20,000 tokens, with gaps of 4 to 12 s; two have a
 /// turn that no small pool holds.
-fn sessions(folder: &Path) -> PathBuf {
+pub fn sessions(folder: &Path) -> PathBuf {
+    made_up(folder, 80)
+}
+
+/// The same, of any number.
+pub fn made_up(folder: &Path, number: u64) -> PathBuf {
     let mut text =
         "session,turn,t_s,prompt_tokens,output_tokens,reusable_tokens,think_s,api_s\n".to_owned();
-    for i in 0..80_u64 {
+    for i in 0..number {
         let mut before = 0;
         for k in 1..=4 + i % 12 {
             let huge = if i % 40 == 7 && k == 4 { 90_000 } else { 0 };

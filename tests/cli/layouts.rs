@@ -266,7 +266,7 @@ fn inspect_names_the_layout_and_says_so_in_a_note() {
     let output = trapcheck(&["inspect", "--notes", "tests/layouts"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let rows = stdout(&output);
-    assert_eq!(rows.lines().filter(|row| row.starts_with("vllm-cpu")).count(), 2, "{rows}");
+    assert_eq!(rows.lines().filter(|row| row.starts_with("vllm-cpu")).count(), 3, "{rows}");
     assert!(rows.lines().nth(1).unwrap().contains("cluster-csv"), "{rows}");
     let note = "limited_4711: read with the layout cluster-csv (configs/layouts/cluster-csv.yaml)";
     assert!(stderr(&output).contains(note), "{}", stderr(&output));

@@ -29,6 +29,7 @@ model_values:
 }
 
 const COMPARISON: &str = "uninformative: {wider_than: 0.8, because: x}
+chance: {within_widths: 0.25, because: x}
 words: {T: TRAPPED, I: INDETERMINATE}
 ";
 
@@ -124,6 +125,38 @@ fn bindings_that_lead_nowhere_are_named_and_exit_with_1() {
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains(&format!("problem: {says}")), "no {says:?} in {said}");
     }
+}
+
+#[test]
+fn a_cause_that_what_is_computed_contradicts_is_named_and_exits_with_1() {
+    let stated = |lines: &str| {
+        BINDINGS.replace("paired.horizon_s'\n", &format!("paired.horizon_s'\n{lines}"))
+    };
+    let other = "  agrees: select 9999 as other\n";
+    let cause = "  cause: definition\n  because: another clock\n";
+    let (code, said) = said_of(&stated(&format!("{cause}  ours: below\n{other}")));
+    assert_eq!(code, Some(0), "{said}");
+    for (check, says) in [
+        (
+            "  ours: above\n",
+            "horizon: cause definition: ours above is what it would make, and it is ours below",
+        ),
+        (
+            "  agrees: select 9998 as other\n",
+            "horizon: cause definition: what would agree does not: it is 9998",
+        ),
+        (
+            "  agrees: select x from nowhere\n",
+            "horizon: cause definition: agrees: no table nowhere",
+        ),
+    ] {
+        let (code, said) = said_of(&stated(&format!("{cause}{check}")));
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(says), "no {says:?} in {said}");
+    }
+    let (code, said) = said_of(&stated("  cause: chance\n  because: a draw\n"));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("horizon: cause chance: no draw came out like it"), "{said}");
 }
 
 #[test]

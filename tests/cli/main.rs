@@ -1,6 +1,7 @@
 //! The program as a user runs it: one file per promise.
 #![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
+mod against;
 mod calibrate;
 mod campaign;
 mod derive;
@@ -16,6 +17,7 @@ mod help;
 mod inspect;
 mod installed;
 mod knee;
+mod knee_reports;
 mod layouts;
 mod ledger;
 mod limits;
@@ -24,6 +26,7 @@ mod model;
 mod names;
 mod numbers;
 mod output;
+mod page;
 mod plan;
 mod project;
 mod query;
@@ -31,9 +34,11 @@ mod readme;
 mod register;
 mod score;
 mod seeds;
+mod session_workloads;
 mod sessions;
 mod sim_against_engine;
 mod simulate;
 mod sources;
 mod streams;
 mod writing;
+mod written_page;

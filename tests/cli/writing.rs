@@ -36,7 +36,7 @@ fn plan() -> Vec<u8> {
 }
 
 /// What is left of the writer's own files.
-fn unfinished(folder: &Path) -> Vec<PathBuf> {
+pub fn unfinished(folder: &Path) -> Vec<PathBuf> {
     let walk = walkdir::WalkDir::new(folder).into_iter().flatten();
     let ours = |e: &walkdir::DirEntry| {
         e.file_name().to_str().is_some_and(|n| n.starts_with(".trapcheck-"))

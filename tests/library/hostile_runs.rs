@@ -8,6 +8,7 @@ mod layout_files;
 mod layout_parquet;
 mod layouts;
 mod mutations;
+mod ordinary_pulls;
 mod packed_tables;
 mod parquet_tables;
 mod parquet_types;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trapcheck::law::iteration::{IterationError, IterationFit, fit};
+use trapcheck::law::iteration::{IterationError, IterationFit, fit, fit_attention};
 use trapcheck::run::Run;
 use trapcheck::setup::{ArmSpec, Cell, Costs};
 use trapcheck::sim::directory::{Label, to_run};
@@ -19,9 +19,27 @@ fn simulated(arm: &ArmSpec, costs: Costs) -> Run {
     to_run(&simulate(&spec).unwrap(), &spec, &label)
 }
 
+fn costs(fixed_s: f64, per_token_s: f64, per_pair_s: f64) -> IterationFit {
+    IterationFit { fixed_s, per_token_s, per_pair_s, spans: 0, residual_rms: 0.0 }
+}
+
+#[test]
+fn attention_is_told_apart_where_prompts_differ_in_length() {
+    let true_fit = costs(0.008, 1e-4, 8e-8);
+    let run = simulated(&ArmSpec::E0a { population: 32 }, true_fit.costs());
+    let found = fit_attention(&[&run]).unwrap();
+    // Prompts here differ by a factor of a few, and their work is booked evenly.
+    assert!((found.fixed_s / 0.008 - 1.0).abs() < 0.1, "{found:?}");
+    assert!((found.per_token_s / 1e-4 - 1.0).abs() < 0.1, "{found:?}");
+    assert!((found.per_pair_s / 8e-8 - 1.0).abs() < 0.25, "{found:?}");
+    assert_eq!(found.parts().c_d_s, found.per_pair_s * 8192.0);
+    // Left in b, it is that of the run's mean length.
+    assert!(fit(&run).unwrap().per_token_s > found.per_token_s);
+}
+
 #[test]
 fn the_costs_a_simulated_engine_has_are_found_again() {
-    let true_fit = IterationFit { fixed_s: 0.02, per_token_s: 1.2e-4, spans: 0, residual_rms: 0.0 };
+    let true_fit = costs(0.02, 1.2e-4, 0.0);
     let found = fit(&simulated(&ArmSpec::E0a { population: 32 }, true_fit.costs())).unwrap();
     // Work is booked evenly, which is not quite when it was done.
     assert!((found.fixed_s / 0.02 - 1.0).abs() < 0.05, "{found:?}");
@@ -30,7 +48,6 @@ fn the_costs_a_simulated_engine_has_are_found_again() {
 
 #[test]
 fn a_run_with_the_cache_on_calibrates_nothing() {
-    let costs = IterationFit { fixed_s: 0.02, per_token_s: 1e-4, spans: 0, residual_rms: 0.0 };
-    let run = simulated(&ArmSpec::Closed { population: 8 }, costs.costs());
+    let run = simulated(&ArmSpec::Closed { population: 8 }, costs(0.02, 1e-4, 0.0).costs());
     assert_eq!(fit(&run), Err(IterationError::CacheOn));
 }

@@ -28,6 +28,7 @@ pub mod population;
 pub mod predicted_curve;
 pub mod rescue;
 pub mod run_picture;
+pub mod session_law;
 pub mod sessions;
 pub mod stampede;
 pub mod style;

@@ -66,7 +66,8 @@ pub enum Ended {
     Stopped,
     /// Whoever looked on said so.
     Decided(String),
-    /// A closed run had no session left to replace one that ended.
+    /// A closed run had no session left to replace one that ended, or an open one no recorded
+    /// session that was not being played.
     UsedUp,
     /// Its directory could not be written any more.
     NotWritten,
@@ -110,7 +111,7 @@ pub async fn drive(
     sampling.abort();
     let ended = match ended {
         _ if recorder.has_failed() => Ended::NotWritten,
-        Err(ClientError::PlanExhausted { .. }) => Ended::UsedUp,
+        Err(ClientError::PlanExhausted { .. } | ClientError::PlayedTwice { .. }) => Ended::UsedUp,
         ended => ended?,
     };
     Ok(driver.finish(ended))

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::driver::{Driven, Ended};
 use crate::plan::Plan;
 use crate::run::{Canary, Counts, Engine, Meta, RunStatus, Source};
-use crate::setup::{ArmSpec, Cell, Protocol, Workload};
+use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 use crate::sim::RunSpec;
 use crate::sim::directory::{Label, meta, tick};
 
@@ -43,7 +43,7 @@ struct Config<'a> {
     timeout_s: u64,
     engine: &'a Found,
     cell: Cell,
-    workload: Workload,
+    workload: Stated,
     protocol: Protocol,
 }
 
@@ -68,7 +68,7 @@ pub fn config_yaml(
         timeout_s,
         engine: found,
         cell: Cell { sources: none(), ..spec.cell.clone() },
-        workload: Workload { sources: none(), ..spec.workload.clone() },
+        workload: spec.workload.stated(),
         protocol: Protocol { sources: none(), ..spec.protocol.clone() },
     })?;
     Ok(format!("# A run of a real engine, as it was asked for.\n{text}"))

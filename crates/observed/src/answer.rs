@@ -194,7 +194,7 @@ pub struct Ask {
 /// An answer per engine, the worst first; one for a ladder of runs; one for requests where no
 /// engine is known.
 pub fn answers(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Vec<Answer> {
-    let client = requests::Client::of(observed);
+    let client = requests::Client::of(observed, rule);
     let mut answers = Vec::new();
     let ask = &Ask { reuse_ceiling: ask.reuse_ceiling.or(observed.reuse_ceiling), ..*ask };
     if observed.rungs.len() > 1 || (observed.rungs.len() == 1 && observed.requests.is_empty()) {

@@ -1,11 +1,13 @@
 //! The one form in which everything that was read ends.
 
+mod kept;
 mod losses;
 mod request;
 mod series;
 
 use std::collections::BTreeMap;
 
+pub use kept::{Kept, MOST_REQUESTS, mixed, spread};
 pub use losses::{Count, Losses};
 pub use request::{Ended, Names, Request, tokens};
 pub use series::{MOST_SAMPLES, Quantity, Sample, Series};
@@ -73,6 +75,10 @@ pub struct Observed {
     pub engines: BTreeMap<String, Engine>,
     /// Requests, in order of submission, then of the file's rows.
     pub requests: Vec<Request>,
+    /// Which of the requests these are.
+    pub kept: Kept,
+    /// Whether sessions were told by the hash ids of their prompts: the source has no ids.
+    pub sessions_by_hashes: bool,
     /// Sessions' ids and errors' words, which requests point into.
     pub names: Names,
     /// Levels of load of which only totals are known, in order of population.
@@ -135,15 +141,8 @@ impl Observed {
                 None => drop(self.engines.insert(name, engine)),
             }
         }
-        let names = &mut self.names;
-        let requests = other.requests.into_iter().map(|mut request| {
-            request.session = request.session.map(|s| names.session(other.names.session_id(s)));
-            if let Ended::Failed(words) = request.ended {
-                request.ended = Ended::Failed(names.error(other.names.error_words(words)));
-            }
-            request
-        });
-        self.requests.extend(requests);
+        self.keep_all(other.requests, &other.names, other.kept);
+        self.sessions_by_hashes |= other.sessions_by_hashes;
         request::in_order(&mut self.requests);
         self.rungs.extend(other.rungs);
         self.rungs.sort_by_key(|rung| rung.population);

@@ -7,7 +7,7 @@
 mod gauges;
 mod turns;
 
-use crate::form::{Clock, Engine, Losses, Observed};
+use crate::form::{Clock, Engine, Losses, MOST_REQUESTS, Observed};
 use crate::run::{self, Counts, Meta, Rate, Run, RunStatus, SessionStatus, Source, TurnStatus};
 use crate::setup::Arm;
 
@@ -36,10 +36,15 @@ pub enum NoRun {
     NoTimes,
     /// No request belongs to a session.
     #[error(
-        "no sessions: expected session ids, or one session whose prompts grow; a run directory \
-         has a session for every turn"
+        "no sessions: expected session ids, hash ids of the prompts' blocks, or one session whose \
+         prompts grow; a run directory has a session for every turn"
     )]
     NoSessions,
+    /// More requests than are kept.
+    #[error(
+        "too many requests for one run (at most {MOST_REQUESTS}): give one session in several, or a shorter time"
+    )]
+    TooMany,
     /// The pool is not told.
     #[error("the KV pool is not told: give --pool TOKENS")]
     NoPool,
@@ -99,6 +104,9 @@ fn one(
     told: &Told,
     with_requests: bool,
 ) -> Result<Imported, NoRun> {
+    if with_requests && !observed.kept.is_all() {
+        return Err(NoRun::TooMany);
+    }
     let mut dropped = Losses::default();
     let mut notes = Losses::default();
     let requests = if with_requests { observed.requests.as_slice() } else { &[] };

@@ -9,7 +9,7 @@
 
 use trapcheck_model::model;
 use trapcheck_runs::{measure, rule, run};
-use trapcheck_setup::{digits, setup};
+use trapcheck_setup::{date, digits, setup};
 
 pub mod answer;
 pub mod form;

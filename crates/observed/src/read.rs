@@ -9,6 +9,7 @@ mod csv;
 mod document;
 mod json;
 mod lines;
+mod links;
 mod prometheus;
 mod records;
 mod run_meta;

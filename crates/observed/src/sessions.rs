@@ -7,10 +7,19 @@ use crate::form::{Ended, Observed, Request};
 pub enum By {
     /// The source names them.
     Ids,
+    /// Each prompt begins with the session's last one, by the hash ids of its blocks.
+    HashIds,
     /// One request at a time, each prompt longer than the one before.
     GrowingPrompt,
     /// Not at all.
     Nothing,
+}
+
+impl By {
+    /// Whether each request says whose it is.
+    pub fn is_told(self) -> bool {
+        matches!(self, Self::Ids | Self::HashIds)
+    }
 }
 
 /// A session and its requests.
@@ -26,7 +35,11 @@ pub struct Session {
 pub fn sessions(observed: &Observed) -> (Vec<Session>, By) {
     let requests = &observed.requests;
     if requests.iter().any(|r| r.session.is_some()) {
-        return (by_ids(observed), By::Ids);
+        let by = if observed.sessions_by_hashes { By::HashIds } else { By::Ids };
+        return (by_ids(observed), by);
+    }
+    if !observed.kept.is_all() {
+        return (Vec::new(), By::Nothing);
     }
     match by_prompts(requests) {
         sessions if sessions.is_empty() => (sessions, By::Nothing),
@@ -59,7 +72,8 @@ fn by_ids(observed: &Observed) -> Vec<Session> {
     sessions
 }
 
-/// Share of steps at which a single session's prompt grows.
+/// Share of steps at which a single session's prompt grows: a context is compacted now and then,
+/// not every fifth turn.
 const GROWS: f64 = 0.8;
 
 fn by_prompts(requests: &[Request]) -> Vec<Session> {

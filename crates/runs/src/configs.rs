@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::hash::sha256_hex;
 use crate::nearest::unknown;
@@ -15,6 +15,9 @@ use crate::rule::stability::Stability;
 use crate::setup::yaml::{self, check_name};
 use crate::setup::{Cell, ConfigError, Layout, Protocol, RecordedFile, Workload};
 use trapcheck_sessions::empirical::Empirical;
+use trapcheck_sessions::play::Rules;
+use trapcheck_sessions::session::Session;
+use trapcheck_sessions::workload::{Playable, drawn, recorded};
 
 /// The configuration of a project. Each map is by name.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +28,11 @@ pub struct Configs {
     pub workloads: BTreeMap<String, Workload>,
     /// Workloads that consist of sessions.
     pub session_workloads: BTreeMap<String, SessionWorkload>,
+    /// Reads the sessions of a recorded workload; without it there are none.
+    pub read_sessions: Option<ReadSessions>,
+    /// What cells play whose workload consists of sessions, by cell: made when it is first asked
+    /// for, as most commands never do.
+    played: BTreeMap<String, OnceLock<Result<Playable, String>>>,
     /// Protocols.
     pub protocols: BTreeMap<String, Protocol>,
     /// Registrations.
@@ -35,6 +43,10 @@ pub struct Configs {
     /// computed from a run is computed under these.
     pub sha256: String,
 }
+
+/// Reads the sessions that a workload of kind `recorded` names, in the order of their record; or
+/// says why they are not to be had. Files are the application's.
+pub type ReadSessions = fn(&RecordedFile) -> Result<Vec<Session>, String>;
 
 /// A workload that consists of sessions.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +63,34 @@ impl SessionWorkload {
         match self {
             Self::Recorded(file) => &file.name,
             Self::Empirical(tables) => &tables.name,
+        }
+    }
+
+    /// The sessions as they are played on a pool of `pool_tokens`, with a limit of gaps in place
+    /// of its own if one is given.
+    ///
+    /// # Errors
+    /// They are not to be had, or none of them can be played.
+    pub fn playable(
+        &self,
+        gap_limit_s: Option<f64>,
+        pool_tokens: u64,
+        read: Option<ReadSessions>,
+    ) -> Result<Playable, String> {
+        match self {
+            Self::Empirical(tables) => drawn(tables, gap_limit_s, pool_tokens),
+            Self::Recorded(file) => {
+                let from = format!("workload {}", file.name);
+                let read =
+                    read.ok_or_else(|| format!("{from}: recorded sessions are not read here"))?;
+                let gap_limit_s = gap_limit_s.unwrap_or(file.gap_limit_s);
+                let rules = Rules {
+                    at_most: file.at_most,
+                    scale: file.scale,
+                    ..Rules::as_recorded(gap_limit_s, pool_tokens)
+                };
+                recorded(&from, &file.name, &read(file)?, rules)
+            }
         }
     }
 
@@ -86,7 +126,7 @@ impl Configs {
     /// The first file that cannot be used.
     pub fn parse(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Self, ConfigError> {
         let under = |folder| Folder { dir: dir.join(folder), files, counts: |_, _| true };
-        let configs = Self {
+        let mut configs = Self {
             cells: under("cells").each(Cell::parse, |cell| &cell.name)?,
             workloads: under("workloads")
                 .those(|path, bytes| kind_of(path, bytes).is_none())
@@ -97,19 +137,61 @@ impl Configs {
             protocols: under("protocols").each(Protocol::parse, |protocol| &protocol.name)?,
             registrations: under("registrations")
                 .each(RegistrationFile::parse, |file| &file.registration.name)?,
+            read_sessions: None,
+            played: BTreeMap::new(),
             layouts: Vec::new(),
             sha256: sha256_hex(
                 FOLDERS.map(|folder| under(folder).listing(folder)).concat().as_bytes(),
             ),
         };
         configs.check_names(dir)?;
+        let of_sessions = |cell: &&Cell| configs.session_workloads.contains_key(&cell.workload);
+        let playing = configs.cells.values().filter(of_sessions);
+        configs.played = playing.map(|cell| (cell.name.clone(), OnceLock::new())).collect();
         Ok(configs)
     }
 
-    /// The workload and the protocol of a cell.
+    /// The workload and the protocol of a cell; `None` where [`Self::cell`] has an error.
     pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
-        let cell = self.cells.get(name)?;
-        Some((cell, self.workloads.get(&cell.workload)?, self.protocols.get(&cell.protocol)?))
+        self.cells.contains_key(name).then(|| self.cell(name).ok()).flatten()
+    }
+
+    /// A cell with its workload and its protocol.
+    ///
+    /// # Errors
+    /// There is none of that name, or its sessions are not to be had: a sentence.
+    pub fn cell(&self, name: &str) -> Result<(&Cell, &Workload, &Protocol), String> {
+        let none = |what: &str, name: &str, known: Vec<&String>| {
+            let known = known.into_iter().map(String::as_str);
+            unknown(what, name, &format!("configs/{what}s"), known)
+        };
+        let cell = self.cells.get(name);
+        let cell = cell.ok_or_else(|| none("cell", name, self.cells.keys().collect()))?;
+        let workload = match self.played(cell) {
+            Some(played) => &played.as_ref().map_err(Clone::clone)?.workload,
+            None => self
+                .workloads
+                .get(&cell.workload)
+                .ok_or_else(|| none("workload", &cell.workload, self.workloads.keys().collect()))?,
+        };
+        let protocol = self
+            .protocols
+            .get(&cell.protocol)
+            .ok_or_else(|| none("protocol", &cell.protocol, self.protocols.keys().collect()))?;
+        Ok((cell, workload, protocol))
+    }
+
+    /// What is to be said of the sessions that a cell plays; nothing where its turns follow a law.
+    pub fn notes_of(&self, cell: &str) -> &[String] {
+        let played = self.cells.get(cell).and_then(|cell| self.played(cell)?.as_ref().ok());
+        played.map_or(&[], |played| &played.notes)
+    }
+
+    /// What a cell plays whose workload consists of sessions.
+    fn played(&self, cell: &Cell) -> Option<&Result<Playable, String>> {
+        let workload = self.session_workloads.get(&cell.workload)?;
+        let made = || workload.playable(None, cell.pool_tokens, self.read_sessions);
+        Some(self.played.get(&cell.name)?.get_or_init(made))
     }
 
     /// The registrations of the paired test that a cell has, in order of name.
@@ -173,16 +255,9 @@ impl Configs {
                 let known = known.into_iter().map(String::as_str);
                 ConfigError::new(&path, unknown(what, value, &format!("{what}s/"), known))
             };
-            if self.session_workloads.contains_key(&cell.workload) {
-                let message = format!(
-                    "workload: {} consists of sessions, and a cell's turns follow a law; name one \
-                     that has one, and ask with --workload {}",
-                    cell.workload, cell.workload
-                );
-                return Err(ConfigError::new(&path, message));
-            }
-            if !self.workloads.contains_key(&cell.workload) {
-                return Err(missing("workload", &cell.workload, self.workloads.keys().collect()));
+            let known = self.workloads.keys().chain(self.session_workloads.keys());
+            if !known.clone().any(|name| *name == cell.workload) {
+                return Err(missing("workload", &cell.workload, known.collect()));
             }
             if !self.protocols.contains_key(&cell.protocol) {
                 return Err(missing("protocol", &cell.protocol, self.protocols.keys().collect()));

@@ -7,6 +7,7 @@ pub mod fill;
 pub mod interval;
 pub mod iteration;
 pub mod iteration_log;
+mod least_squares;
 pub mod trap_check;
 
 pub use calibrate::{CalibrationError, TurnCostFit};

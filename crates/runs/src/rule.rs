@@ -14,6 +14,8 @@ pub mod edge;
 pub mod endpoint;
 pub mod endpoints;
 pub mod goodput;
+mod in_words;
+pub mod json;
 mod mechanism;
 pub mod mirror;
 pub mod outcome;
@@ -35,6 +37,7 @@ pub mod trigger;
 mod vote;
 
 pub use clause::{Clause, Comparison};
+pub use in_words::rule_in_words;
 pub use outcome::{Group, Labelled, Outcome};
 pub use paired::{PairedVerdict, SeedOutcome};
 pub use registered::{RegisteredTest, Role};

@@ -7,10 +7,12 @@
 mod answer;
 pub mod check;
 pub mod columns;
+pub mod derived;
 pub mod engine;
 mod format;
 pub mod gate;
 mod layout;
+pub mod load;
 mod meta;
 pub mod plan;
 mod problem;
@@ -19,12 +21,14 @@ mod shape;
 mod source;
 pub mod tables;
 pub mod turns;
+mod unclosed;
 
 use std::path::PathBuf;
 
 pub use engine::EngineSample;
 pub use gate::{GateEvent, GateEventKind};
 pub use layout::check_layout;
+pub use load::LoadOptions;
 pub use meta::{
     Canary, Code, Counts, Engine, Gate, Gpu, Meta, Rate, RegistrationRef, RunStatus, Source,
 };

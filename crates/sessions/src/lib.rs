@@ -3,8 +3,8 @@
 //!
 //! [`read`] takes a stream of bytes and hands on one [`session::Session`] at a time; what it
 //! leaves out is counted, with the reason. [`description::Description`] says what a set of them
-//! is like, and [`empirical::Empirical`] is a workload fitted to a set. Pure: finding, unpacking and writing files is the
-//! application's.
+//! is like, [`empirical::Empirical`] is a workload fitted to a set, and [`workload`] makes of either what runs
+//! play. Pure: finding, unpacking and writing files is the application's.
 
 use trapcheck_setup::{digits, limits};
 
@@ -22,6 +22,7 @@ pub mod table;
 mod trace;
 mod turn_arrays;
 mod weka;
+pub mod workload;
 
 pub use reading::Names;
 pub use row::Inputs;

@@ -6,16 +6,41 @@
 //! waits for them is not known of every format.
 
 use crate::session::Session;
-use trapcheck_setup::setup::{Trace, TraceTurn};
+use trapcheck_setup::setup::{AtMost, Scale, Trace, TraceTurn};
 
 /// What is played of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
-    /// No gap is longer, seconds; infinite for gaps as recorded.
+    /// No gap is longer, recorded seconds; infinite for gaps as recorded.
     pub gap_limit_s: f64,
-    /// A session with a turn of more tokens, prompt and output, is left out: what an engine
-    /// cannot hold it refuses.
+    /// A session with a turn of more tokens as played, prompt and output, is left out: what an
+    /// engine cannot hold it refuses.
     pub most_tokens: u64,
+    /// Longer sessions are left out.
+    pub at_most: AtMost,
+    /// How much smaller and faster they are played.
+    pub scale: Scale,
+}
+
+impl Rules {
+    /// All sessions that an engine can hold, as recorded.
+    pub fn as_recorded(gap_limit_s: f64, most_tokens: u64) -> Self {
+        Self { gap_limit_s, most_tokens, at_most: AtMost::default(), scale: Scale::default() }
+    }
+
+    fn are_beyond(&self, session: &Session) -> bool {
+        let AtMost { turns, prompt_tokens } = self.at_most;
+        turns.is_some_and(|most| session.turns.len() as u64 > most)
+            || prompt_tokens
+                .is_some_and(|most| session.turns.iter().any(|t| t.prompt_tokens > most))
+    }
+
+    /// The most KV that a session needs at once as it is played, tokens.
+    fn footprint_tokens(&self, session: &Session) -> u64 {
+        let of =
+            |prompt, output| self.scale.prompt_tokens(prompt) + self.scale.output_tokens(output);
+        session.turns.iter().map(|t| of(t.prompt_tokens, t.output_tokens)).max().unwrap_or(0)
+    }
 }
 
 /// What can be played, and what could not.
@@ -25,8 +50,12 @@ pub struct Played {
     pub traces: Vec<Trace>,
     /// Sessions left out because a turn is too large.
     pub too_large: usize,
+    /// Sessions left out because they are longer than the workload allows.
+    pub beyond: usize,
     /// Subagents and branches, left out.
     pub beside: usize,
+    /// Turns of these.
+    pub turns_beside: usize,
     /// Gaps that are not recorded, and are as long as the median of those that are.
     pub gaps_unknown: usize,
     /// Gaps that were longer than the limit.
@@ -38,14 +67,17 @@ pub struct Played {
 /// The sessions of a record as they are played.
 pub fn play(sessions: &[Session], rules: Rules) -> Played {
     let mut played = Played::default();
-    let median_s = median_gap_s(sessions).min(rules.gap_limit_s);
+    let median_s = median_gap_s(sessions);
     for session in sessions {
         if session.parent.is_some() {
             played.beside += 1;
-        } else if session.footprint_tokens() > rules.most_tokens {
+            played.turns_beside += session.turns.len();
+        } else if rules.are_beyond(session) {
+            played.beyond += 1;
+        } else if rules.footprint_tokens(session) > rules.most_tokens {
             played.too_large += 1;
         } else {
-            let trace = played.trace(session, rules.gap_limit_s, median_s);
+            let trace = played.trace(session, rules, median_s);
             played.traces.push(trace);
         }
     }
@@ -53,7 +85,8 @@ pub fn play(sessions: &[Session], rules: Rules) -> Played {
 }
 
 impl Played {
-    fn trace(&mut self, session: &Session, gap_limit_s: f64, median_s: f64) -> Trace {
+    fn trace(&mut self, session: &Session, rules: Rules, median_s: f64) -> Trace {
+        let Rules { gap_limit_s, scale, .. } = rules;
         let turns = session.turns.iter().enumerate().map(|(i, turn)| {
             let follows = i > 0;
             let recorded_s = turn.gap.seconds.filter(|_| follows);
@@ -62,13 +95,14 @@ impl Played {
             self.reuse_unknown += usize::from(follows && turn.reusable_tokens.is_none());
             TraceTurn {
                 gap_s: if follows {
-                    recorded_s.map_or(median_s, |s| s.min(gap_limit_s))
+                    recorded_s.unwrap_or(median_s).min(gap_limit_s) / scale.time
                 } else {
                     0.0
                 },
-                prompt_tokens: turn.prompt_tokens,
-                output_tokens: turn.output_tokens.max(1),
-                reusable_tokens: turn.reusable_tokens.filter(|_| follows).unwrap_or(0),
+                prompt_tokens: scale.prompt_tokens(turn.prompt_tokens),
+                output_tokens: scale.output_tokens(turn.output_tokens).max(1),
+                reusable_tokens: scale
+                    .reusable_tokens(turn.reusable_tokens.filter(|_| follows).unwrap_or(0)),
             }
         });
         Trace { id: session.id.clone(), turns: turns.collect() }
@@ -115,14 +149,41 @@ mod tests {
                 ..session("agent", vec![first()])
             },
         ];
-        let played = play(&sessions, Rules { gap_limit_s: 60.0, most_tokens: 1000 });
+        let played = play(&sessions, Rules::as_recorded(60.0, 1000));
         let gaps = |i: usize| played.traces[i].turns.iter().map(|t| t.gap_s).collect::<Vec<_>>();
         assert_eq!((gaps(0), gaps(1)), (vec![0.0, 60.0, 5.0], vec![0.0, 4.0, 5.0]));
         assert_eq!(played.traces[0].turns[1].reusable_tokens, 64);
         assert_eq!(played.traces[0].turns[2].reusable_tokens, 0);
         assert!(played.traces.iter().flat_map(|t| &t.turns).all(|t| t.output_tokens == 1));
-        assert_eq!((played.traces.len(), played.too_large, played.beside), (2, 1, 1));
+        assert_eq!((played.traces.len(), played.too_large), (2, 1));
+        assert_eq!((played.beside, played.turns_beside), (1, 1));
         let counts = (played.gaps_unknown, played.gaps_limited, played.reuse_unknown);
         assert_eq!(counts, (1, 1, 1));
+    }
+
+    #[test]
+    fn sessions_are_scaled_down_and_longer_ones_left_out() {
+        let two = vec![turn(Some(0.0), 100, Some(0)), turn(Some(26.0), 130, Some(99))];
+        let sessions = [
+            session("a", two.clone()),
+            session("many turns", [two.clone(), two.clone()].concat()),
+            session("long prompt", vec![turn(Some(0.0), 201, Some(0))]),
+        ];
+        let rules = Rules {
+            at_most: AtMost { turns: Some(3), prompt_tokens: Some(200) },
+            scale: Scale { tokens: 10, time: 13.0 },
+            ..Rules::as_recorded(60.0, 1000)
+        };
+        let played = play(&sessions, rules);
+        assert_eq!((played.traces.len(), played.beyond), (1, 2));
+        let turn = played.traces[0].turns[1];
+        assert_eq!((turn.prompt_tokens, turn.output_tokens, turn.reusable_tokens), (13, 1, 9));
+        assert_eq!(turn.gap_s, 2.0);
+        // The limit is of recorded seconds.
+        let limited = play(&sessions, Rules { gap_limit_s: 13.0, ..rules });
+        assert_eq!(limited.traces[0].turns[1].gap_s, 1.0);
+        // What an engine holds is what is played.
+        assert_eq!(play(&sessions, Rules { most_tokens: 12, ..rules }).too_large, 1);
+        assert_eq!(play(&sessions, Rules { most_tokens: 13, ..rules }).too_large, 0);
     }
 }

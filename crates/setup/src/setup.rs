@@ -20,6 +20,7 @@ pub use campaign::Campaign;
 pub use cell::{Batching, Cell, Costs, Scheduling, Speed};
 pub use layout::Layout;
 pub use protocol::{Protocol, Span};
-pub use recorded::{Recorded, RecordedFile, Trace, TraceTurn};
+pub use recorded::{AtMost, Recorded, RecordedFile, Scale, Trace, TraceTurn};
+pub use traces::Stated;
 pub use workload::{ToolTime, TurnLaw, Workload};
 pub use yaml::ConfigError;

@@ -15,6 +15,7 @@ mod behaviour;
 mod error;
 pub mod gate;
 mod message;
+mod order;
 pub mod records;
 mod session;
 pub mod timers;
@@ -27,6 +28,7 @@ pub use behaviour::{Behaviour, Slow};
 pub use error::ClientError;
 use gate::Gate;
 pub use message::{Action, Answer, Outcome, Request, Timer};
+use order::{arrival_order, closed_order, recorded_names};
 use records::{ClientRun, GateRecord, SessionRecord, TurnRecord, TurnStatus};
 use session::{Session, State};
 
@@ -41,7 +43,7 @@ pub struct Client<'a> {
     order: Vec<usize>,
     /// How many of `order` have been scheduled.
     scheduled: usize,
-    /// Names of the recorded sessions that a closed run is playing.
+    /// Names of the recorded sessions that are being played.
     playing: BTreeSet<&'a str>,
     sessions: Vec<Session>,
     turns: Vec<TurnRecord>,
@@ -93,7 +95,8 @@ impl<'a> Client<'a> {
     /// A timer is due. `now_s` is its time, or later if the driver woke up late.
     ///
     /// # Errors
-    /// [`ClientError::Unexpected`]: the driver made up a timer.
+    /// [`ClientError::Unexpected`]: the driver made up a timer;
+    /// [`ClientError::PlayedTwice`]: an arrival would play what is being played.
     pub fn due(
         &mut self,
         now_s: f64,
@@ -184,6 +187,9 @@ impl<'a> Client<'a> {
             self.schedule_next(now_s, actions);
         }
         let refused = self.behaviour.refuse_s.is_some_and(|(from, to)| (from..to).contains(&now_s));
+        if self.behaviour.population.is_none() && !refused {
+            self.play(now_s, who)?;
+        }
         let session = &mut self.sessions[who];
         session.t_planned_s = self.plan.sessions[who].t_arrival_s.unwrap_or(now_s);
         session.t_ready_s = now_s;
@@ -195,6 +201,24 @@ impl<'a> Client<'a> {
             session.state = State::Gated;
         }
         Ok(())
+    }
+
+    /// An open run's session begins to play its recorded one, if it has one.
+    fn play(&mut self, t_s: f64, who: usize) -> Result<(), ClientError> {
+        let plan = self.plan;
+        let drawn = &plan.sessions[who];
+        match &drawn.trace {
+            Some(trace) if !self.playing.insert(trace.id.as_str()) => {
+                Err(ClientError::PlayedTwice {
+                    kind: drawn.kind,
+                    session: drawn.session,
+                    recorded: trace.id.clone(),
+                    traces: recorded_names(plan).len(),
+                    t_s,
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn tool_end(
@@ -349,37 +373,6 @@ impl<'a> Client<'a> {
         let prompt_tokens = self.turn(who).prompt_tokens;
         self.sessions[who].turn_record(&self.plan.sessions[who], prompt_tokens, status)
     }
-}
-
-fn closed_order(plan: &Plan, population: u32) -> Result<Vec<usize>, ClientError> {
-    let sessions = plan.sessions.len();
-    if population == 0 {
-        return Err(ClientError::PopulationOfZero);
-    }
-    if population as usize > sessions {
-        return Err(ClientError::PlanTooShort { population, sessions });
-    }
-    let names: BTreeSet<_> =
-        plan.sessions.iter().filter_map(|s| Some(&s.trace.as_ref()?.id)).collect();
-    if !names.is_empty() && names.len() < population as usize {
-        return Err(ClientError::TooFewRecorded { population, recorded: names.len() });
-    }
-    Ok((0..sessions).collect())
-}
-
-/// Plan positions by (arrival, kind, number).
-fn arrival_order(plan: &Plan) -> Result<Vec<usize>, ClientError> {
-    let mut keyed = plan
-        .sessions
-        .iter()
-        .enumerate()
-        .map(|(who, s)| match s.t_arrival_s {
-            Some(t) => Ok((t, s.kind, s.session, who)),
-            None => Err(ClientError::NoArrivalTime { kind: s.kind, session: s.session }),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
-    Ok(keyed.into_iter().map(|(_, _, _, who)| who).collect())
 }
 
 /// A FIFO queue of plan positions.

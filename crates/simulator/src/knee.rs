@@ -8,11 +8,13 @@
 //!
 //! Left out: sessions that share a prefix, and arrivals; an open stream has no population.
 
+mod closed;
 mod search;
 
 use crate::setup::protocol::WarmUp;
 use crate::setup::{ArmSpec, Cell, Protocol, Workload};
 use crate::sim::{Options, RunSpec, SimError, SimRun, simulate_to_measure};
+pub use closed::{ClosedMeasures, in_order};
 pub use search::{Bracket, Found, Rungs};
 
 /// Lanes start over this share of the warm-up.
@@ -60,6 +62,17 @@ pub enum Start {
     Empty,
     /// Every turn misses until the warm-up is half over.
     Trap,
+}
+
+impl State {
+    /// Its word in tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Between => "between",
+            Self::Trapped => "trapped",
+        }
+    }
 }
 
 impl Start {
@@ -176,7 +189,8 @@ impl Question<'_> {
 }
 
 impl Levels {
-    fn state(self, hit_share: f64) -> State {
+    /// The state that a share of hits means.
+    pub fn state(self, hit_share: f64) -> State {
         if hit_share >= self.good {
             State::Good
         } else if hit_share < self.trapped {

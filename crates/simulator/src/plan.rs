@@ -9,8 +9,9 @@
 //!
 //! Recorded sessions are played in a seeded order that begins again when it ends, each play
 //! under an identity of its own: the i-th base session plays the i-th of the order, a burst's
-//! sessions the last ones. So a trace is played twice at once only where as many sessions have
-//! arrived meanwhile as there are traces, and in a closed run never (the client sees to it).
+//! sessions the last ones. So a trace would be played twice at once only where as many sessions
+//! are in the system as there are traces; the client sees to it that none is: a closed run
+//! passes over it, an open one, whose arrivals cannot wait, ends with an error.
 //!
 //! Left out: what a session says (token contents), and anything an engine or a
 //! gate does to it later.
@@ -225,6 +226,21 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The plan of a closed run that plays these recorded sessions, first to last.
+    pub fn in_order(seed: u64, order: &[Arc<Trace>]) -> Self {
+        let session = |(trace, number): (&Arc<Trace>, u32)| {
+            let gaps_s = trace.turns.iter().skip(1).map(|turn| turn.gap_s);
+            DrawnSession {
+                kind: Kind::Base,
+                session: number,
+                t_arrival_s: None,
+                tool_s: gaps_s.map(sample::microseconds).collect(),
+                trace: Some(Arc::clone(trace)),
+            }
+        };
+        Self { seed, sessions: order.iter().zip(0..).map(session).collect() }
+    }
+
     /// What was drawn must fit the tables and the clock of a run.
     fn check(&self) -> Result<(), PlanError> {
         let (sessions, turns) = (self.sessions.len() as f64, self.turns());
@@ -249,6 +265,13 @@ impl Plan {
     /// published cell completes 0.6 sessions/s.)
     pub fn closed_sessions(population: u32, horizon_s: f64) -> u32 {
         population.saturating_add(libm::ceil(horizon_s.max(0.0)) as u32)
+    }
+
+    /// How many recorded sessions a closed run of so many lanes can begin at most: each lasts at
+    /// least as long as its gaps. `None` where sessions follow a law, and where gaps are so short that
+    /// a plan could not hold as many.
+    pub fn most_played(workload: &Workload, seed: u64, lanes: u32, horizon_s: f64) -> Option<u32> {
+        SessionLaw::new(workload, seed).most_played(lanes, horizon_s)
     }
 }
 

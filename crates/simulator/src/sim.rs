@@ -194,6 +194,13 @@ fn arrivals_of(spec: &RunSpec<'_>) -> Result<Arrivals, SimError> {
     engine_of(spec)?;
     let schedule = spec.arm.schedule(spec.protocol);
     let arrivals = arm::arrivals(spec.arm, &schedule, spec.multiple, spec.cell.lambda_ref_per_s)?;
+    let arrivals = match (arrivals, spec.arm.population()) {
+        (Arrivals::Closed { sessions }, Some(lanes)) => {
+            let most = Plan::most_played(spec.workload, spec.seed, lanes, schedule.horizon_s);
+            Arrivals::Closed { sessions: most.unwrap_or(sessions) }
+        }
+        (arrivals, _) => arrivals,
+    };
     arm::behaviour(spec.arm, schedule.horizon_s)?;
     Ok(arrivals)
 }
@@ -233,6 +240,7 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
         engine,
         horizon_s,
         sample_s: spec.options.sample_s,
+        gauges_of_last_pass: spec.options.gauges_of_last_pass,
         stepping,
         check: spec.options.check || cfg!(test),
     })?;

@@ -92,7 +92,8 @@ fn closed_cell(name: &str, runs: &[&ScoredRun], configs: &Configs) -> ClosedCell
     }
 }
 
-fn points<'a>(
+/// A point per population, its rates by turns over `mean_turns`.
+pub fn points<'a>(
     runs: impl Iterator<Item = &'a ScoredRun>,
     mean_turns: Option<f64>,
 ) -> Vec<ClosedPoint> {

@@ -26,14 +26,35 @@ pub struct Asked<'a> {
     pub published: Option<&'a StuckCounts>,
 }
 
-/// A line per cell, and a point per stuck run of these cells that a trigger or an empty engine
-/// led into the trap, as the ledger counts them ([`Entry`]).
+/// The figure's input, and the runs behind it.
+pub struct Check<'a> {
+    /// What is drawn.
+    pub input: TheoremCheck,
+    /// Every stuck run that belongs to it, whether it could be checked or not.
+    pub stuck: Vec<&'a ScoredRun>,
+    /// Those behind the points of the input, in their order.
+    pub points: Vec<&'a ScoredRun>,
+}
+
+/// Draws the check.
 pub fn draw<'a>(
     runs: &'a [ScoredRun],
     spec: &FigureSpec,
     asked: &Asked<'_>,
     configs: &Configs,
 ) -> (Figure, Vec<&'a ScoredRun>) {
+    let check = check(runs, spec, asked, configs);
+    (theorem(&check.input), check.stuck)
+}
+
+/// A line per cell, and a point per stuck run of these cells that a trigger or an empty engine
+/// led into the trap, as the ledger counts them ([`Entry`]).
+pub fn check<'a>(
+    runs: &'a [ScoredRun],
+    spec: &FigureSpec,
+    asked: &Asked<'_>,
+    configs: &Configs,
+) -> Check<'a> {
     let mut missing = Vec::new();
     let curves = asked
         .cells
@@ -51,10 +72,12 @@ pub fn draw<'a>(
         .filter(|run| run.stuck == Some(true) && asked.cells.contains(&run.meta.cell))
         .filter_map(|run| Some((protocol(run)?, run)))
         .collect();
-    let points: Vec<StuckRun> = stuck
+    let (points, drawn): (Vec<StuckRun>, Vec<&ScoredRun>) = stuck
         .iter()
-        .filter_map(|(protocol, run)| stuck_run(*protocol, run, asked.calibration, configs))
-        .collect();
+        .filter_map(|(protocol, run)| {
+            Some((stuck_run(*protocol, run, asked.calibration, configs)?, *run))
+        })
+        .unzip();
     missing.extend(unchecked(stuck.len() - points.len()));
     missing.extend(asked.published.into_iter().flat_map(|counts| not_here(counts, &points)));
     let input = TheoremCheck {
@@ -64,7 +87,7 @@ pub fn draw<'a>(
         missing,
         note: format!("Loads and ratios by {}.", asked.calibration.words()),
     };
-    (theorem(&input), stuck.into_iter().map(|(_, run)| run).collect())
+    Check { input, stuck: stuck.into_iter().map(|(_, run)| run).collect(), points: drawn }
 }
 
 /// How a stuck run began; none for one whose arrivals or admission were changed in the trap.

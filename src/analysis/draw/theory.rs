@@ -6,12 +6,7 @@ use crate::figure::predicted_curve::{PredictedCell, PredictedCurves, RunPoint, p
 use crate::figure::tilted_mix::{LoadCurve, TiltedMix, tilted_mix};
 use crate::model::curve::layers::{demand_cv2, h1};
 use crate::model::{ModelError, Theory};
-
-/// Points of a line over the load or over time.
-const STEPS: usize = 240;
-/// Where a curve is drawn from and to, in multiples of the onset.
-const FROM_ONSET: f64 = 0.125;
-const PAST_ONSET: f64 = 1.3;
+use trapcheck_answers::lines::{self, STEPS};
 
 /// The turn mix of a trap beside the stationary one, and the premium over the load.
 ///
@@ -20,16 +15,13 @@ const PAST_ONSET: f64 = 1.3;
 pub fn mix(theory: &Theory, lambda_per_s: f64, title: &str) -> Result<Figure, ModelError> {
     let trap = theory.trap(lambda_per_s)?;
     let capacity = theory.model_f.lambda_miss_per_s();
-    let most = trap.as_ref().map_or(3.0, |t| (1.5 * t.rho).max(3.0));
     let mut curves = [
         ("*D* / *λ*_{miss}", Vec::new()),
         ("*H*", Vec::new()),
         ("*Γ*", Vec::new()),
         ("served prompt / stationary", Vec::new()),
     ];
-    for i in 1..=STEPS {
-        let rho = 1.0 + (most - 1.0) * i as f64 / STEPS as f64;
-        let Some(state) = theory.trap(rho * capacity)? else { continue };
+    for (rho, state) in lines::traps(theory, trap.as_ref())? {
         let served = state.served_mean(&theory.means.prompt_tokens);
         let values = [
             state.completions_per_s / capacity,
@@ -76,11 +68,11 @@ pub fn curves(
 fn predicted_cell(theory: &Theory, runs: &[RunPoint]) -> Result<PredictedCell, ModelError> {
     let curve = theory.curve()?;
     let onset = curve.model().onset().population();
-    let end = runs.iter().map(|p| f64::from(p.n)).fold(PAST_ONSET * onset, f64::max);
+    let most = runs.iter().map(|p| f64::from(p.n)).fold(0.0, f64::max);
+    let populations = lines::populations(theory, most)?;
+    let (start, end) = (populations[0], populations[populations.len() - 1]);
     let cv2 = demand_cv2(&theory.means);
-    let start = FROM_ONSET * onset;
-    let at = |i: usize| start + (end - start) * i as f64 / STEPS as f64;
-    let fluid = (0..=STEPS).map(|i| (at(i), curve.mu_per_s(at(i)))).collect();
+    let fluid = populations.iter().map(|n| (*n, curve.mu_per_s(*n))).collect();
     let (first, last) = (start.ceil() as u32, end.ceil() as u32);
     let step = ((last - first) as usize).div_ceil(2 * STEPS).max(1);
     let whole = (first..=last).step_by(step).map(f64::from);
@@ -109,29 +101,22 @@ pub(crate) fn after_change(
     (at_s, until_s): (f64, f64),
     rates: &[f64],
 ) -> Result<Figure, ModelError> {
-    let burst = theory.burst(lambda_per_s);
     let capacity = theory.model_f.lambda_miss_per_s();
-    let start_s = burst.burst_s;
-    let curves = rates
-        .iter()
-        .map(|rate| {
-            let fluid = burst.run(&theory.model_f, lambda_per_s, &[(at_s, *rate)], until_s)?;
-            let time = |i: usize| start_s + (until_s - start_s) * i as f64 / STEPS as f64;
-            let backlog = (0..=STEPS).map(|i| (time(i), fluid.backlog(time(i)))).collect();
-            let label = if *rate == 0.0 {
-                "none".to_owned()
-            } else {
-                format!("{:.2} *λ*_{{miss}}", rate / capacity)
-            };
-            Ok(CutCurve { label, backlog })
-        })
-        .collect::<Result<_, ModelError>>()?;
+    let paths = lines::after_change(theory, lambda_per_s, (at_s, until_s), rates)?;
+    let curves = rates.iter().zip(paths).map(|(rate, path)| {
+        let label = if *rate == 0.0 {
+            "none".to_owned()
+        } else {
+            format!("{:.2} *λ*_{{miss}}", rate / capacity)
+        };
+        CutCurve { label, backlog: path.t_s.into_iter().zip(path.backlog).collect() }
+    });
     let multiple = lambda_per_s / theory.cell.lambda_ref_per_s;
     Ok(cuts(&Cuts {
         title: format!("Arrivals of a trapped {} changed at {at_s:.0} s", theory.cell.name),
         cut_at_s: at_s,
         change: "arrivals change".into(),
-        curves,
+        curves: curves.collect(),
         note: format!(
             "Model F of cell {} at {multiple:.2} lambda_ref until the change.",
             theory.cell.name

@@ -62,7 +62,9 @@ pub fn choose<T>(
         Some(&configs.registrations.get(name)?.registration)
     };
     let wanted = |job: &&Job<'_>| args.run.is_empty() || args.run.contains(&job.planned.id);
-    let chosen = all.iter().filter(wanted).map(|job| Chosen {
+    let wanted: Vec<&Job<'_>> = all.iter().filter(wanted).collect();
+    project::tell_sessions(configs, &wanted);
+    let chosen = wanted.into_iter().map(|job| Chosen {
         spec: job.spec.clone(),
         label: job.label.clone(),
         dir: args.out.join(&job.dir),

@@ -1,20 +1,14 @@
 //! Which cell and which load: by name from the configuration, or by flags.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
 use clap::ValueEnum;
+use trapcheck_answers::which::{Load as AskedLoad, Which as Asked};
 
 use crate::cli::project;
 use crate::cli::workload::SessionsArgs;
-use crate::limits;
 use crate::model::Theory;
-use crate::model::theory::FROM_EMPTY_S;
-use crate::nearest::unknown;
-use crate::setup::cell::{Engine, IterationParts};
-use crate::setup::protocol::Paired;
-use crate::setup::{Batching, Cell, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload};
+use crate::setup::{Batching, Configs, Workload};
 
 /// The flags that a workload is given by.
 const WORKLOAD_FLAGS: [&str; 7] = [
@@ -38,7 +32,7 @@ pub struct Which {
     #[arg(long, value_name = "NAME", conflicts_with_all = WORKLOAD_FLAGS)]
     workload: Option<String>,
     /// With a workload of sessions: no gap between an answer and the next turn is longer, s
-    #[arg(long, value_name = "SECONDS", requires = "workload")]
+    #[arg(long, value_name = "SECONDS")]
     gap_limit: Option<f64>,
     /// Folder of cells and workloads
     #[arg(long, value_name = "DIR", default_value = "configs")]
@@ -170,203 +164,76 @@ impl AtLoad {
     /// The cell, solved, and the rate in sessions/s.
     pub fn solved(&self) -> anyhow::Result<(Theory, f64)> {
         let theory = self.which.theory()?;
-        let lambda = self.load.per_s(&theory)?;
+        let lambda = AskedLoad::from(&self.load).per_s(&theory)?;
         Ok((theory, lambda))
     }
 }
 
-impl Load {
-    fn per_s(&self, theory: &Theory) -> anyhow::Result<f64> {
-        let lambda = match (self.rate, self.sessions_per_s, self.rho) {
-            (Some(multiple), _, _) => theory.rate_per_s(multiple),
-            (_, Some(rate), _) => rate,
-            (_, _, Some(rho)) => rho * theory.model_f.lambda_miss_per_s(),
-            _ => bail!("give a rate: --rate, --sessions-per-s or --rho"),
-        };
-        if !(lambda > 0.0 && lambda.is_finite()) {
-            bail!("the arrival rate must be positive, found {lambda} sessions/s");
-        }
-        Ok(lambda)
+impl From<&Load> for AskedLoad {
+    fn from(load: &Load) -> Self {
+        let Load { rate, sessions_per_s, rho } = *load;
+        Self { rate, sessions_per_s, rho }
     }
 }
 
 impl Which {
     /// The chosen cell, solved.
     pub fn theory(&self) -> anyhow::Result<Theory> {
-        let (mut cell, workload, paired, from_empty_s) = match &self.cell {
-            Some(name) => self.named(name)?,
-            None => (self.cell_by_flags()?, None, Paired::PAPER, FROM_EMPTY_S),
+        let asked = self.asked();
+        let configs = match asked.names_something() {
+            true => project::configs(&self.configs)?,
+            false => Configs::default(),
         };
-        self.change_cell(&mut cell)?;
-        let mut workload = match (self.asked_for(cell.pool_tokens)?, workload) {
-            (Some(asked), _) => asked,
-            (None, Some(own)) => own,
-            (None, None) => self.workload_by_flags()?,
-        };
-        self.change_workload(&mut workload)?;
-        cell.check().map_err(|message| anyhow::anyhow!("cell: {message}"))?;
-        workload.check().map_err(|message| anyhow::anyhow!("workload: {message}"))?;
-        let mut theory = Theory::of(&cell, &workload)
-            .with_context(|| format!("cell {}", cell.name))?
-            .under(paired);
-        theory.from_empty_s = from_empty_s;
-        if (self.cell.is_none() || self.workload.is_some()) && self.lambda_ref.is_none() {
-            // Nothing was measured: rates are multiples of the model's own capacity.
-            theory.cell.lambda_ref_per_s = theory.model_f.lambda_miss_per_s();
-        }
-        Ok(theory)
+        let chosen = asked.chosen(&configs)?;
+        let named = asked.workload_named(&chosen, &configs, self.gap_limit)?;
+        let workload = self.asked_for(&configs, named.as_deref(), chosen.cell.pool_tokens)?;
+        Ok(asked.theory(chosen, workload)?)
     }
 
-    /// The workload asked for by name, if one was.
-    fn asked_for(&self, pool_tokens: u64) -> anyhow::Result<Option<Workload>> {
-        let Some(name) = &self.workload else { return Ok(None) };
-        let configs = project::configs(&self.configs)?;
-        let asked = SessionsArgs::named(name, self.gap_limit).chosen(&configs, pool_tokens)?;
+    /// The workload that is played, if it was asked for by name or consists of sessions; what is to
+    /// be said of them is said.
+    fn asked_for(
+        &self,
+        configs: &Configs,
+        name: Option<&str>,
+        pool_tokens: u64,
+    ) -> anyhow::Result<Option<Workload>> {
+        let Some(name) = name else { return Ok(None) };
+        let asked = SessionsArgs::named(name, self.gap_limit).chosen(configs, pool_tokens)?;
         Ok(asked.map(|chosen| {
             chosen.notes.iter().for_each(|note| eprintln!("{note}"));
             chosen.workload
         }))
     }
 
-    fn named(&self, name: &str) -> anyhow::Result<(Cell, Option<Workload>, Paired, f64)> {
-        let configs = project::configs(&self.configs)?;
-        let known = configs.cells.keys().map(String::as_str);
-        let cell = configs
-            .cells
-            .get(name)
-            .with_context(|| unknown("cell", name, "configs/cells", known))?;
-        let workload = configs.workloads.get(&cell.workload);
-        let workload = workload.with_context(|| format!("no workload {}", cell.workload))?;
-        let (paired, from_empty_s) = configs
-            .protocols
-            .get(&cell.protocol)
-            .map_or((Paired::PAPER, FROM_EMPTY_S), |p| (p.paired, p.e0b.horizon_s));
-        Ok((cell.clone(), Some(workload.clone()), paired, from_empty_s))
-    }
-
-    fn cell_by_flags(&self) -> anyhow::Result<Cell> {
-        let Some(costs) = self.costs(None)? else {
-            bail!(
-                "give --cell NAME, or a cell by --fixed-s and --per-token-us, or by iteration costs \
-                 (--a-s, --b-s-per-token) and --pool"
-            );
-        };
-        if self.pool.is_none() && matches!(costs, Costs::Iteration { .. }) {
-            bail!("iteration costs need the KV pool: give --pool TOKENS");
+    fn asked(&self) -> Asked {
+        Asked {
+            cell: self.cell.clone(),
+            workload: self.workload.clone(),
+            pool: self.pool,
+            speed: self.speed,
+            lambda_ref: self.lambda_ref,
+            fixed_s: self.fixed_s,
+            per_token_us: self.per_token_us,
+            a_s: self.a_s,
+            f0_s: self.f0_s,
+            b_s_per_token: self.b_s_per_token,
+            c_p_s_per_pair: self.c_p_s_per_pair,
+            c_d_s: self.c_d_s,
+            batching: self.batching.map(|batching| match batching {
+                BatchingArg::Separate => Batching::Separate,
+                BatchingArg::Mixed => Batching::Mixed,
+            }),
+            chunk_tokens: self.chunk_tokens,
+            block_tokens: self.block_tokens,
+            max_running: self.max_running,
+            mean_turns: self.mean_turns,
+            max_turns: self.max_turns,
+            first_prompt: self.first_prompt,
+            tool_output: self.tool_output,
+            decoded: self.decoded,
+            tool_mean_s: self.tool_mean_s,
+            tool_delay_s: self.tool_delay_s,
         }
-        Ok(Cell {
-            name: "flags".into(),
-            workload: "flags".into(),
-            protocol: "paper".into(),
-            engine: Engine { name: "unknown".into(), version: "unknown".into() },
-            model: "unknown".into(),
-            gpu: "unknown".into(),
-            // Costs per turn do not depend on the pool, which may then be left open.
-            pool_tokens: self.pool.unwrap_or(limits::COUNT),
-            block_tokens: 1,
-            scheduling: Scheduling::Fcfs,
-            batching: Batching::Separate,
-            chunk_tokens: 8192,
-            max_running: 256,
-            lambda_ref_per_s: self.lambda_ref.unwrap_or(1.0),
-            all_miss_tokens_per_s: None,
-            costs,
-            iteration_costs: None,
-            speed: Speed::Own,
-            sources: BTreeMap::new(),
-        })
-    }
-
-    fn workload_by_flags(&self) -> anyhow::Result<Workload> {
-        let needed = "without --cell give --mean-turns, --max-turns, --first-prompt, \
-                      --tool-output and --decoded";
-        Ok(Workload {
-            name: "flags".into(),
-            turns: TurnLaw::TruncatedGeometric {
-                mean: self.mean_turns.context(needed)?,
-                max: self.max_turns.context(needed)?,
-            },
-            first_prompt_tokens: self.first_prompt.context(needed)?,
-            tool_output_tokens: self.tool_output.context(needed)?,
-            decoded_tokens: self.decoded.context(needed)?,
-            tool_time: ToolTime::Exponential { mean_s: self.tool_mean_s.unwrap_or(5.0) },
-            sources: BTreeMap::new(),
-            recorded: None,
-        })
-    }
-
-    fn change_cell(&self, cell: &mut Cell) -> anyhow::Result<()> {
-        cell.pool_tokens = self.pool.unwrap_or(cell.pool_tokens);
-        cell.chunk_tokens = self.chunk_tokens.unwrap_or(cell.chunk_tokens);
-        cell.block_tokens = self.block_tokens.unwrap_or(cell.block_tokens);
-        cell.max_running = self.max_running.unwrap_or(cell.max_running);
-        cell.lambda_ref_per_s = self.lambda_ref.unwrap_or(cell.lambda_ref_per_s);
-        match self.batching {
-            Some(BatchingArg::Separate) => cell.batching = Batching::Separate,
-            Some(BatchingArg::Mixed) => cell.batching = Batching::Mixed,
-            None => {}
-        }
-        if let Some(costs) = self.costs(cell.iteration_parts())? {
-            if matches!(costs, Costs::PerTurn { .. }) {
-                cell.speed = Speed::Own;
-            }
-            cell.costs = costs;
-            cell.iteration_costs = None;
-        }
-        if let Some(factor) = self.speed {
-            cell.speed = Speed::Factor { factor };
-        }
-        Ok(())
-    }
-
-    /// The costs that the flags give: per turn, or an iteration's, of which those not given
-    /// stay the cell's `own`. `None` without a flag for them.
-    fn costs(&self, own: Option<IterationParts>) -> anyhow::Result<Option<Costs>> {
-        if let (Some(fixed_s), Some(per_token_us)) = (self.fixed_s, self.per_token_us) {
-            return Ok(Some(Costs::PerTurn { fixed_s, per_token_s: per_token_us * 1e-6 }));
-        }
-        let given = [self.a_s, self.f0_s, self.b_s_per_token, self.c_p_s_per_pair, self.c_d_s];
-        if given.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        let needed = "iteration costs need at least --a-s and --b-s-per-token";
-        let own_part = |part: fn(IterationParts) -> f64| own.map(part);
-        let parts = IterationParts {
-            a_s: self.a_s.or(own_part(|p| p.a_s)).context(needed)?,
-            f0_s: self.f0_s.or(own_part(|p| p.f0_s)).unwrap_or(0.0),
-            b_s_per_token: self.b_s_per_token.or(own_part(|p| p.b_s_per_token)).context(needed)?,
-            c_p_s_per_pair: self.c_p_s_per_pair.or(own_part(|p| p.c_p_s_per_pair)).unwrap_or(0.0),
-            c_d_s: self.c_d_s.or(own_part(|p| p.c_d_s)).unwrap_or(0.0),
-        };
-        Ok(Some(parts.costs()))
-    }
-
-    fn change_workload(&self, workload: &mut Workload) -> anyhow::Result<()> {
-        if let Some(tokens) = self.first_prompt {
-            workload.first_prompt_tokens = tokens;
-        }
-        if let Some(tokens) = self.tool_output {
-            workload.tool_output_tokens = tokens;
-        }
-        if let Some(tokens) = self.decoded {
-            workload.decoded_tokens = tokens;
-        }
-        if self.mean_turns.is_some() || self.max_turns.is_some() {
-            let TurnLaw::TruncatedGeometric { mean, max } = &mut workload.turns else {
-                bail!("--mean-turns and --max-turns change a truncated geometric law only");
-            };
-            *mean = self.mean_turns.unwrap_or(*mean);
-            *max = self.max_turns.unwrap_or(*max);
-        }
-        if let Some(mean_s) = self.tool_mean_s {
-            workload.tool_time = ToolTime::Exponential { mean_s };
-        }
-        if let Some(shift_s) = self.tool_delay_s {
-            let ToolTime::Exponential { mean_s } = workload.tool_time else {
-                bail!("--tool-delay-s delays an exponential tool time only");
-            };
-            workload.tool_time = ToolTime::ShiftedExponential { shift_s, mean_s };
-        }
-        Ok(())
     }
 }

@@ -154,6 +154,7 @@ impl Filter {
 impl Chosen {
     fn holds(&self, entry: &Entry) -> bool {
         let cause = entry.cause.as_ref().map(|cause| cause.kind);
+        let cause = cause.filter(|kind| *kind != Cause::Unknown);
         let has_text = |text: &String| {
             let places = [&entry.id, &entry.statement, &entry.place, &entry.because];
             places.iter().any(|place| place.to_lowercase().contains(text))

@@ -60,6 +60,7 @@ fn explained(entry: &Entry, manifest: &Manifest) -> String {
         let cause = entry.cause.as_ref();
         let cause = cause.map(|cause| format!("{}: {}", cause.kind.word(), cause.because));
         line("cause", cause.as_deref().unwrap_or("not known"));
+        line("checked", entry.cause.as_ref().map_or("", |cause| &cause.checked));
     }
     for (i, interval) in entry.intervals.iter().enumerate() {
         line(if i == 0 { "interval" } else { "" }, &in_words(interval));
@@ -116,8 +117,7 @@ fn way(entry: &Entry) -> String {
 fn in_words(interval: &Interval) -> String {
     let Interval { what, published, low, high, median, rank, width, outside } = interval;
     let width = if width.is_empty() { String::new() } else { format!(", width {width} of it") };
+    let rank = if rank.is_empty() { String::new() } else { format!(", {rank} draws below") };
     let outside = if outside.is_empty() { "inside" } else { outside };
-    format!(
-        "{what}: {published} against {low} to {high} (median {median}, {rank} draws below{width}): {outside}"
-    )
+    format!("{what}: {published} against {low} to {high} (median {median}{rank}{width}): {outside}")
 }

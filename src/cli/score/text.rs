@@ -9,9 +9,10 @@ use crate::escape::escaped;
 use crate::judged::score::{ScoredRun, Scoring};
 use crate::judged::verdict::Verdict;
 use crate::law::trap_check::CheckLine;
-use crate::rule::{RunState, SeedOutcome, State};
+use crate::rule::{SeedOutcome, State};
 use crate::table::about_run::{AboutRun, token_rate_ratio};
 use crate::table::{self, Cell, Col, Heading, fixed};
+pub use trapcheck_answers::score::because;
 
 /// The answer for people.
 pub fn as_text(scoring: &Scoring, verdicts: &[Verdict], width: Width) -> String {
@@ -111,29 +112,6 @@ fn measured(runs: &[&ScoredRun], width: Width) -> String {
         ],
         width,
     )
-}
-
-/// The deciding clause in words: what was measured, what it needed, how far off.
-pub fn because(state: &RunState) -> String {
-    if let Some(why) = &state.because {
-        return why.clone();
-    }
-    let Some(clause) = state.deciding() else { return String::new() };
-    let verb = match (state.state, clause.holds) {
-        (State::Trapped | State::Recovered, _) => "",
-        (_, Some(false)) => "not trapped: ",
-        _ => "",
-    };
-    format!("{verb}{}", clause.in_words(short(clause.quantity)))
-}
-
-fn short(quantity: &str) -> &str {
-    match quantity {
-        "uncached token rate / all-miss rate" => "tokens/miss",
-        "hit fraction, end of the window" => "hit at end",
-        "outstanding, end of the window" => "outstanding at end",
-        other => other,
-    }
 }
 
 /// A line of the trap check: what the run did beside what model F does.

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::judged::ScoredRun;
 use crate::judged::what_if::{Answer, RunWhatIf};
 use crate::rule::PairedVerdict;
+use crate::rule::json::state as state_as_json;
 use crate::table::{Cell, Col, Heading, fixed};
 
 use super::text::{because, in_reading_order, state_word};
@@ -77,8 +78,8 @@ pub fn as_json(answer: &Answer) -> serde_json::Value {
     let runs = answer.runs.iter().map(|asked| {
         json!({
             "run": asked.run.dir.display().to_string(),
-            "before": asked.run.state.as_ref().map(output::state),
-            "what_if": output::state(&asked.after),
+            "before": asked.run.state.as_ref().map(state_as_json),
+            "what_if": state_as_json(&asked.after),
             "changes": asked.changes(),
         })
     });

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::analysis::ensemble::stored::Draws;
 use crate::hash::SourceFile;
-use crate::query::{Database, Frames, QueryError, Read, Statement};
+use crate::query::{Answer, Database, Frames, QueryError, Read, Statement};
 use crate::table::{Cell, Table};
 
 /// Columns that compare with what is published: they answer nothing.
@@ -57,6 +57,19 @@ pub struct Uses {
     pub sources: BTreeSet<SourceFile>,
     /// Where the tables are written, and the settings.
     pub files: BTreeSet<PathBuf>,
+    /// How many of the rows are of runs, and whose.
+    pub runs: OfRuns,
+}
+
+/// Rows that rest on runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OfRuns {
+    /// Of an engine's runs alone.
+    pub engine: usize,
+    /// Of simulated runs alone.
+    pub simulated: usize,
+    /// Of both at once.
+    pub both: usize,
 }
 
 /// A statement's answers.
@@ -66,6 +79,8 @@ pub struct Answered {
     pub ours: Result<Table, String>,
     /// What that rests on.
     pub uses: Uses,
+    /// What each of its rows rests on, where it has several.
+    pub of_rows: Vec<Uses>,
     /// By draw, where it rests on simulated runs; nothing where a draw has no answer.
     pub draws: Vec<Option<Table>>,
 }
@@ -95,9 +110,7 @@ impl Answers {
             match statement {
                 Ok(statement) => statements.push((sql, statement)),
                 Err(error) => {
-                    let ours = Err(error.to_string());
-                    let none = Answered { ours, uses: Uses::default(), draws: Vec::new() };
-                    answers.insert(sql.clone(), none);
+                    answers.insert(sql.clone(), Answered::none(error.to_string()));
                 }
             }
         }
@@ -127,6 +140,26 @@ impl Answers {
     }
 }
 
+impl Answered {
+    fn of(answer: Answer, database: &Database) -> Self {
+        let rows = &answer.table.rows;
+        let several = if rows.len() > 1 { &rows[..] } else { &[] };
+        let of_rows = several.iter().map(|row| Uses::of(answer.read_by(row), database)).collect();
+        let uses = Uses::of(answer.read, database);
+        Self { ours: Ok(answer.table), uses, of_rows, draws: Vec::new() }
+    }
+
+    fn none(why: String) -> Self {
+        let (uses, of_rows, draws) = (Uses::default(), Vec::new(), Vec::new());
+        Self { ours: Err(why), uses, of_rows, draws }
+    }
+
+    /// What a row of the answer rests on; of an answer of one row, or for no row, the whole.
+    pub fn uses_of(&self, row: Option<usize>) -> &Uses {
+        row.and_then(|row| self.of_rows.get(row)).unwrap_or(&self.uses)
+    }
+}
+
 /// A statement with its text.
 type Asked<'a> = (&'a String, Statement);
 
@@ -142,14 +175,8 @@ fn ours(
             asked
                 .iter()
                 .map(|(_, statement)| match session.answer(statement) {
-                    Ok(answer) => {
-                        let uses = Uses::of(answer.read, database);
-                        Answered { ours: Ok(answer.table), uses, draws: Vec::new() }
-                    }
-                    Err(error) => {
-                        let ours = Err(error.to_string());
-                        Answered { ours, uses: Uses::default(), draws: Vec::new() }
-                    }
+                    Ok(answer) => Answered::of(answer, database),
+                    Err(error) => Answered::none(error.to_string()),
                 })
                 .collect::<Vec<_>>()
         })
@@ -232,12 +259,21 @@ impl Uses {
             self.basis.insert(Basis::Model);
             return;
         };
-        self.basis.extend(rows.flat_map(|row| bases(&row.cells[place])));
+        for row in rows {
+            let bases = bases(&row.cells[place]);
+            match (bases.contains(&Basis::Engine), bases.contains(&Basis::Simulated)) {
+                (true, true) => self.runs.both += 1,
+                (true, false) => self.runs.engine += 1,
+                (false, true) => self.runs.simulated += 1,
+                (false, false) => {}
+            }
+            self.basis.extend(bases);
+        }
     }
 }
 
 /// What a `source` or `basis` of a row says.
-fn bases(cell: &Cell) -> Vec<Basis> {
+pub fn bases(cell: &Cell) -> Vec<Basis> {
     let text = cell.print();
     let words = [
         ("engine", Basis::Engine),
@@ -268,93 +304,5 @@ pub fn without_comparisons(mut table: Table) -> Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_or_a_basis_says_whose_runs_or_what_else() {
-        let of = |text: &str| bases(&Cell::text(text));
-        assert_eq!(of("simulator"), [Basis::Simulated]);
-        assert_eq!(of("engine, simulator"), [Basis::Engine, Basis::Simulated]);
-        assert_eq!(of("text"), [Basis::Model]);
-        assert_eq!(of("text + inferred initial state"), [Basis::Inferred]);
-        assert_eq!(of("fitted (speed factor)"), [Basis::Inferred]);
-        assert_eq!(bases(&Cell::Empty), [Basis::Model]);
-    }
-
-    /// Two simulated runs and an engine's, and 40 draws in which one of the former comes out
-    /// otherwise each time.
-    fn answered(sql: &str) -> Answers {
-        use crate::analysis::ensemble::stored::{pack, path_of};
-        use crate::table::{Col, Heading};
-        let columns: &[Col<(&str, &str, f64)>] = &[
-            Heading("run", "", "").key(|of| Cell::text(of.0)),
-            Heading("source", "", "").key(|of| Cell::text(of.1)),
-            Heading("x", "", "").number(3, |of| of.2),
-        ];
-        let rows = [("a", "simulator", 1.0), ("b", "simulator", 2.0), ("c", "engine", 3.0)];
-        let runs = Table::of("runs", "runs", columns, rows, |of| (of.0.into(), Vec::new()));
-        let mut database = Database::new(Vec::new());
-        database.add(runs);
-        let mut text = String::from("draw:40\trun\tsource\tx:3\n");
-        for draw in 0..40 {
-            text += &format!("{draw}\ta\tsimulator\t{draw}.5\n{draw}\tb\tsimulator\t2.0\n");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(path_of(folder.path(), "runs"), pack(&text).unwrap()).unwrap();
-        let draws = Draws::open(folder.path()).unwrap();
-        Answers::of(&[sql.to_owned()].into(), &database, &draws, |tables| tables).unwrap()
-    }
-
-    #[test]
-    fn a_statement_over_simulated_runs_is_asked_of_every_draw_in_order() {
-        let sql = "select max(x) from runs where source = 'simulator'";
-        let answers = answered(sql);
-        let of = answers.get(sql).unwrap();
-        assert_eq!(of.ours.as_ref().unwrap().rows[0].cells, [Cell::Number(2.0, 0)]);
-        assert_eq!(of.uses.basis, [Basis::Simulated].into());
-        let drawn = |table: &Option<Table>| table.as_ref().unwrap().rows[0].cells[0].print();
-        let drawn: Vec<String> = of.draws.iter().map(drawn).collect();
-        assert_eq!(drawn.len(), 40);
-        assert_eq!((&*drawn[0], &*drawn[1], &*drawn[39]), ("2", "2", "39.5"));
-    }
-
-    #[test]
-    fn a_statement_over_an_engines_runs_is_asked_of_no_draw() {
-        let sql = "select x from runs where run = 'c'";
-        let answers = answered(sql);
-        let of = answers.get(sql).unwrap();
-        assert_eq!((of.uses.basis.clone(), of.draws.len()), ([Basis::Engine].into(), 0));
-    }
-
-    #[test]
-    fn a_column_that_no_run_of_a_draw_fills_is_null_there_and_no_error() {
-        let sql = "select run from runs where source = 'engine' or x > 30 and run <> 'c'";
-        let answers = answered(sql);
-        assert!(answers.get(sql).unwrap().draws.iter().all(Option::is_some));
-    }
-
-    #[test]
-    fn what_is_no_select_or_names_no_table_says_so() {
-        for (sql, says) in
-            [("drop table runs", "expected a select"), ("select x from run", "did you mean runs?")]
-        {
-            let answers = answered(sql);
-            let said = answers.get(sql).unwrap().ours.clone().unwrap_err();
-            assert!(said.contains(says), "{said}");
-        }
-    }
-
-    #[test]
-    fn what_compares_with_the_paper_answers_nothing() {
-        use crate::table::{Col, Heading};
-        let columns: &[Col<u64>] = &[
-            Heading("id", "", "").key(|x| Cell::Count(*x)),
-            Heading("published", "", "").count(|x| *x),
-            Heading("ours", "", "").count(|x| x + 1),
-        ];
-        let table = Table::of("t", "t", columns, [1, 2], |x| (x.to_string(), Vec::new()));
-        let table = without_comparisons(table);
-        assert_eq!(table.to_csv(), "id,ours\n1,2\n2,3\n");
-    }
-}
+#[path = "answers/tests.rs"]
+mod tests;

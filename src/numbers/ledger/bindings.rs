@@ -13,7 +13,7 @@ use crate::query::VIEWS;
 use crate::setup::ConfigError;
 
 use super::comparison::COMPARISON;
-use super::predictive::Side;
+use super::predictive::{Direction, Side};
 use super::published::{PublishedNumber, PublishedTable, numeric, shown};
 
 /// Where the files lie.
@@ -67,6 +67,33 @@ pub struct Binding {
     /// What makes it differ, where that is known.
     #[serde(default)]
     pub cause: Option<Cause>,
+    /// On which side that would put ours.
+    #[serde(default)]
+    pub ours: Option<OurSide>,
+    /// The `select` that agrees if the cause is that: by another definition, or of runs whose
+    /// plan is like the paper's.
+    #[serde(default)]
+    pub agrees: Option<String>,
+}
+
+/// On which side of what is published ours lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OurSide {
+    /// Above it.
+    Above,
+    /// Below it.
+    Below,
+}
+
+impl OurSide {
+    /// In the words of a direction.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Above => Direction::OursAbove.words(),
+            Self::Below => Direction::OursBelow.words(),
+        }
+    }
 }
 
 /// How several values belong together.
@@ -92,10 +119,13 @@ pub enum StatedBasis {
 }
 
 /// What makes a number differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// The simulator has another mechanism than the engine.
+    #[default]
     Simulator,
     /// The paper's definition is not known; ours is inferred.
     Definition,
@@ -103,10 +133,12 @@ pub enum Cause {
     Plan,
     /// The draw: as many differ by chance.
     Chance,
+    /// Not known, after what it was held against.
+    Unknown,
 }
 
 impl Cause {
-    /// All of them.
+    /// All that are known.
     pub const ALL: [Self; 4] = [Self::Simulator, Self::Definition, Self::Plan, Self::Chance];
 
     /// The word of the file.
@@ -116,6 +148,7 @@ impl Cause {
             Self::Definition => "definition",
             Self::Plan => "plan",
             Self::Chance => "chance",
+            Self::Unknown => "not known",
         }
     }
 }
@@ -237,11 +270,14 @@ impl Binding {
         if self.cause.is_some() && self.because.is_none() {
             return Err("because is missing: what is known of the cause".into());
         }
+        if self.cause.is_none() && (self.ours.is_some() || self.agrees.is_some()) {
+            return Err("cause is missing: of which ours or agrees is a check".into());
+        }
         Ok(())
     }
 
     /// Whether anything is said of what answers it.
-    fn answers(&self) -> bool {
+    pub fn answers(&self) -> bool {
         self.query.is_some() || self.needs_nova.is_some() || self.not_computed.is_some()
     }
 }
@@ -276,8 +312,9 @@ impl Block {
         if !table.rows.iter().any(|row| block.holds(row)) {
             return Err(format!("rows: no row of the table fits the block of {:?}", block.keys));
         }
-        let loose =
-            |(_, binding): &(&String, &Binding)| block.query.is_none() && !binding.answers();
+        let loose = |(_, binding): &(&String, &Binding)| {
+            block.query.is_none() && !binding.answers() && binding.cause.is_none()
+        };
         match block.fields.iter().find(loose) {
             Some((field, _)) => Err(format!("{field}: no query answers it")),
             None => Ok(block),
@@ -345,52 +382,5 @@ pub fn filled(query: &str, keys: &[String], row: &[(String, Value)]) -> Result<S
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row() -> Vec<(String, Value)> {
-        let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
-        vec![
-            ("cell".into(), value("it's")),
-            ("rate".into(), value("1.35")),
-            ("hit".into(), value("0.2")),
-        ]
-    }
-
-    fn filled_with(query: &str) -> Result<String, String> {
-        filled(query, &["cell".into(), "rate".into()], &row())
-    }
-
-    #[test]
-    fn a_place_is_filled_with_the_rows_own_key() {
-        let sql = filled_with("select x from t where cell = '{cell}' and rate = {rate}").unwrap();
-        assert_eq!(sql, "select x from t where cell = 'it''s' and rate = 1.35");
-    }
-
-    #[test]
-    fn no_published_value_goes_into_a_query_but_what_names_the_row() {
-        assert!(filled_with("select {hit}").unwrap_err().contains("no key of the row"));
-        assert!(filled_with("select {hits}").unwrap_err().contains("no such field"));
-        assert!(filled_with("select {hit").unwrap_err().contains("expected }"));
-    }
-
-    #[test]
-    fn a_binding_says_one_thing_and_why() {
-        let says = |text: &str| Binding::parse(&serde_yaml::from_str(text).unwrap()).unwrap_err();
-        assert!(says("{query: select 1, not_computed: x}").contains("expected one of"));
-        assert!(says("{needs_nova: results/nova/}").contains("because is missing"));
-        assert!(says("{query: select 1, cause: chance}").contains("because is missing"));
-        assert!(says("{query: select 1, bound: below}").contains("below"));
-        assert!(says("{select: 1}").contains("select"));
-    }
-
-    #[test]
-    fn a_section_has_the_papers_name_and_its_page_the_files() {
-        for (file, name) in [("sec-4", "sec 4"), ("app-e-3", "App. E.3"), ("abstract", "abstract")]
-        {
-            let path = Path::new("analysis/numbers").join(format!("{file}.yaml"));
-            assert_eq!(section(&path), name);
-            assert_eq!(stem(name), file);
-        }
-    }
-}
+#[path = "bindings/tests.rs"]
+mod tests;

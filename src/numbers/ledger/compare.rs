@@ -4,15 +4,20 @@
 //! ours is; anything else against ours itself. Nothing is allowed but the rounding of what is
 //! printed.
 
+mod draws;
+mod exact;
+
 use crate::digits::fixed;
 use crate::table::{Cell, Table};
 
-use super::answers::{Answered, Basis};
+use super::answers::{Answered, Basis, OfRuns, Uses};
 use super::bindings::{Binding, BoundForm};
 use super::comparison::Comparison;
-use super::predictive::{self, Against, Direction, FEWEST_DRAWS, Judged, Shape, Side, Standing};
+use super::predictive::{Shape, Side};
 use super::published::Form;
 use super::{Interval, Status};
+use draws::against_draws;
+use exact::exactly;
 
 /// What is published.
 #[derive(Debug, Clone)]
@@ -57,6 +62,8 @@ pub struct Own {
     pub draws: Vec<Values>,
     /// Whether it rests on simulated runs.
     pub is_simulated: bool,
+    /// Whose runs its rows are.
+    pub runs: OfRuns,
 }
 
 /// How ours compares.
@@ -76,6 +83,9 @@ pub struct Compared {
     pub by_chance: f64,
     /// Which way it differs: `ours above`, `ours below`, or nothing.
     pub direction: String,
+    /// How far outside the intervals of the draws, the farthest value in widths of its own
+    /// interval; `None` where there is none.
+    pub beyond: Option<f64>,
     /// By how much, in words.
     pub gap: String,
     /// The same as a share, to find the largest.
@@ -89,15 +99,15 @@ pub struct Compared {
 impl Own {
     /// What an answer gives, read row by row from left to right.
     pub fn of(answered: &Answered) -> Self {
-        Self::by(answered, values)
+        Self::by(answered, &answered.uses, values)
     }
 
-    /// What a part of an answer gives.
-    pub fn by(answered: &Answered, pick: impl Fn(&Table) -> Values) -> Self {
+    /// What a part of an answer gives, and what that part rests on.
+    pub fn by(answered: &Answered, uses: &Uses, pick: impl Fn(&Table) -> Values) -> Self {
         let ours = answered.ours.as_ref().map(&pick).map_err(Clone::clone);
         let draws = answered.draws.iter().map(|table| pick(table.as_ref()?)).collect();
-        let is_simulated = answered.uses.basis.contains(&Basis::Simulated);
-        Self { ours, draws, is_simulated }
+        let is_simulated = uses.basis.contains(&Basis::Simulated);
+        Self { ours, draws, is_simulated, runs: uses.runs }
     }
 }
 
@@ -157,11 +167,15 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
     {
         return Compared::broken(format!("ours is {}, no number", text.print(0)));
     }
-    let mut compared = if own.is_simulated {
-        against_draws(asked, own, how)
-    } else {
-        exactly(asked, ours.as_deref(), how)
+    let mut compared = match own.is_simulated {
+        true if own.runs.both > 0 => pooled(own.runs),
+        true => against_draws(asked, own, how),
+        false => exactly(asked, ours.as_deref(), how),
     };
+    if own.is_simulated && own.runs.engine > 0 && own.runs.both == 0 {
+        compared.because = [&of_both(own.runs), "; ", &compared.because].concat();
+        compared.because.truncate(compared.because.trim_end_matches("; ").len());
+    }
     let each = ours.iter().flatten().enumerate();
     compared.each = each.map(|(i, value)| value.print(asked.digits(i))).collect();
     compared.ours = match (ours, &compared.broken) {
@@ -181,6 +195,21 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
         compared.because = format!("results/nova/: the plan that the paper's runs received: {why}");
     }
     compared
+}
+
+/// Rows that engine runs and simulated ones make together: no draw is made of the former, and
+/// they cannot be told apart.
+fn pooled(runs: OfRuns) -> Compared {
+    let because = format!(
+        "{} rows pool engine runs and simulated ones, of which there are no draws",
+        runs.both
+    );
+    Compared::lacking(Status::Uninformative, because)
+}
+
+/// What is drawn of a number that rests on engine runs and on simulated ones.
+fn of_both(OfRuns { engine, simulated, .. }: OfRuns) -> String {
+    format!("{engine} rows of engine runs as they are, {simulated} of simulated runs drawn")
 }
 
 impl Value {
@@ -254,54 +283,6 @@ fn numbers(values: &[Value]) -> Option<Vec<f64>> {
     values.iter().map(number).collect()
 }
 
-/// What rests on no simulated run: ours is what is published, to its digits, or it is not.
-fn exactly(asked: &Asked<'_>, ours: Option<&[Value]>, how: &Comparison) -> Compared {
-    let stands = |same: bool| if same { Status::Reproduced } else { Status::Differs };
-    let Some(ours) = ours else {
-        let because = "ours has none".to_owned();
-        return Compared { status: Status::Differs, because, apart: 1.0, ..Compared::default() };
-    };
-    let Stated::Words(words) = &asked.values else {
-        let own = numbers(ours).unwrap_or_default();
-        return equal_numbers(asked, &own);
-    };
-    let known = |words: &mut dyn Iterator<Item = String>| -> Vec<String> {
-        words.map(|word| how.plain(&word)).collect()
-    };
-    let same = known(&mut words.iter().cloned()) == known(&mut ours.iter().map(|v| v.print(0)));
-    Compared { status: stands(same), because: "the same words".into(), ..Compared::default() }
-}
-
-fn equal_numbers(asked: &Asked<'_>, own: &[f64]) -> Compared {
-    let (values, halves) = asked.numbers();
-    if own.len() != values.len() {
-        let (stated, own) = (values.len(), own.len());
-        return Compared::broken(format!("published are {stated} values, ours are {own}"));
-    }
-    let bound = asked.binding.bound;
-    let holds = |((value, own), half): ((&f64, &f64), &f64)| match bound {
-        Some(side) => side.holds(*own, *value, *half),
-        None => (own - value).abs() <= half * (1.0 + 1e-9),
-    };
-    let mut pairs = values.iter().zip(own).zip(&halves);
-    if pairs.all(holds) {
-        let because = bound.map_or_else(String::new, bound_in_words);
-        return Compared { status: Status::Reproduced, because, ..Compared::default() };
-    }
-    let apart = |(value, own): (&f64, &f64)| relative(*own, *value);
-    let farthest = values.iter().zip(own).max_by(|a, b| apart(*a).total_cmp(&apart(*b)));
-    let (value, own) = farthest.map_or((0.0, 0.0), |(value, own)| (*value, *own));
-    let far = relative(own, value);
-    Compared {
-        status: Status::Differs,
-        direction: if own > value { "ours above" } else { "ours below" }.into(),
-        gap: in_percent(own, value, asked.digits(0)),
-        apart: far,
-        because: bound.map_or_else(String::new, bound_in_words),
-        ..Compared::default()
-    }
-}
-
 fn bound_in_words(side: Side) -> String {
     format!("stated as {}", side.words())
 }
@@ -310,123 +291,6 @@ fn bound_in_words(side: Side) -> String {
 fn relative(a: f64, b: f64) -> f64 {
     let larger = a.abs().max(b.abs());
     if larger == 0.0 { 0.0 } else { (a - b).abs() / larger }
-}
-
-fn in_percent(own: f64, published: f64, digits: usize) -> String {
-    let distance = own - published;
-    let sign = if distance > 0.0 { "+" } else { "" };
-    if published == 0.0 {
-        format!("{sign}{}", fixed(distance, digits + 1))
-    } else {
-        format!("{sign}{} %", fixed(100.0 * distance / published.abs(), 1))
-    }
-}
-
-/// What rests on simulated runs, against the draws.
-fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
-    let wide = how.uninformative.wider_than;
-    let shape = asked.shape();
-    let (values, rounding) = asked.numbers();
-    let is_of_length = |draw: &Values| draw.as_ref().is_none_or(|draw| draw.len() == values.len());
-    let differs_in_length = shape == Shape::Each && !own.draws.iter().all(is_of_length);
-    if matches!(asked.values, Stated::Words(_)) || differs_in_length {
-        return outcomes(asked, own, how);
-    }
-    let draws: Vec<Option<Vec<f64>>> =
-        own.draws.iter().map(|draw| numbers(draw.as_deref()?)).collect();
-    let with = draws.iter().flatten().count();
-    // Hardly a draw has what the paper has.
-    if draws.len() >= FEWEST_DRAWS && with < draws.len() / 20 {
-        return Compared {
-            status: Status::Differs,
-            holds_in: Some((with, draws.len())),
-            apart: 1.0,
-            because: format!("ours has none in {} of {} draws", draws.len() - with, draws.len()),
-            ..Compared::default()
-        };
-    }
-    let bound = asked.binding.bound;
-    let stated = predictive::Stated { values: &values, rounding: &rounding, shape, bound, wide };
-    of_judged(asked, &predictive::judge(&stated, &draws), draws.len())
-}
-
-/// Outcomes in words, or lists of no fixed length: in seeds' order where that means something.
-fn outcomes(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
-    let known = |values: &[Value]| -> Vec<String> {
-        let print = |(i, value): (usize, &Value)| how.plain(&value.print(asked.digits(i)));
-        let mut words: Vec<String> = values.iter().enumerate().map(print).collect();
-        if asked.form == Form::List || asked.shape() == Shape::Seeds {
-            words.sort();
-        }
-        words
-    };
-    let stated: Vec<Value> = match &asked.values {
-        Stated::Words(words) => words.iter().cloned().map(Value::Text).collect(),
-        Stated::Numbers(numbers) => numbers.iter().map(|(x, _)| Value::Number(*x)).collect(),
-    };
-    let draws: Vec<Option<Vec<String>>> =
-        own.draws.iter().map(|draw| draw.as_deref().map(known)).collect();
-    let wide = how.uninformative.wider_than;
-    let judged = predictive::outcome(&Some(known(&stated)), &draws, wide);
-    of_judged(asked, &judged, draws.len())
-}
-
-fn of_judged(asked: &Asked<'_>, judged: &Judged, draws: usize) -> Compared {
-    let digits = |i: usize| asked.digits(i);
-    let intervals: Vec<Interval> = judged
-        .against
-        .iter()
-        .enumerate()
-        .map(|(i, against)| Interval::of(against, digits(i)))
-        .collect();
-    let off = judged.against.iter().filter(|one| one.outside.is_some());
-    let farthest = off.max_by(|a, b| distance(a, asked).total_cmp(&distance(b, asked)));
-    let mut because = String::new();
-    if judged.draws < FEWEST_DRAWS {
-        because = match draws {
-            0 => "no draws to compare with".into(),
-            draws => format!("{} of {draws} draws have it, too few", judged.draws),
-        };
-    } else if let Some(holds) = judged.holds_in {
-        let what = asked.binding.bound.map_or("the same".into(), bound_in_words);
-        because = format!("{what}: so in {holds} of {} draws", judged.draws);
-    }
-    let bound_off = judged.holds_in.map_or(0.0, |k| 1.0 - k as f64 / judged.draws.max(1) as f64);
-    Compared {
-        status: match judged.standing {
-            Standing::Consistent => Status::Consistent,
-            Standing::Uninformative => Status::Uninformative,
-            Standing::Differs => Status::Differs,
-        },
-        direction: farthest.and_then(|one| one.outside).map_or("", Direction::words).into(),
-        gap: farthest.map_or_else(String::new, |one| gap(one, asked)),
-        apart: farthest.map_or(bound_off, |one| distance(one, asked)),
-        holds_in: judged.holds_in.map(|holds| (holds, judged.draws)),
-        by_chance: judged.by_chance,
-        intervals,
-        because,
-        ..Compared::default()
-    }
-}
-
-/// From the interval's nearer end to the published value, as a share of the larger one; of a
-/// count, as a share of all.
-fn distance(against: &Against, asked: &Asked<'_>) -> f64 {
-    let (low, high) = against.interval;
-    let end = if against.published < low { low } else { high };
-    match (&*against.what, &asked.values) {
-        ("count", Stated::Numbers(values)) if values.len() == 2 => {
-            (end - against.published).abs() / values[1].0
-        }
-        ("share", _) => (end - against.published).abs(),
-        _ => relative(end, against.published),
-    }
-}
-
-/// `low end 459, ours 240 to 350`.
-fn gap(against: &Against, asked: &Asked<'_>) -> String {
-    let interval = Interval::of(against, asked.digits(0));
-    format!("{} {}, ours {} to {}", against.what, interval.published, interval.low, interval.high)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub const COMPARISON: &str = "analysis/numbers/comparison.yaml";
 pub struct Comparison {
     /// When an interval says nothing.
     pub uninformative: Uninformative,
+    /// When a difference may be chance.
+    pub chance: Chance,
     /// Words of the paper's tables and ours for the same.
     #[serde(default)]
     pub words: BTreeMap<String, String>,
@@ -35,6 +37,16 @@ pub struct Uninformative {
     pub because: String,
 }
 
+/// When a difference may be chance: it lies just outside.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chance {
+    /// No farther outside than this share of the interval's width.
+    pub within_widths: f64,
+    /// Why this share.
+    pub because: String,
+}
+
 impl Comparison {
     /// Reads the file.
     ///
@@ -45,6 +57,11 @@ impl Comparison {
         let share = file.uninformative.wider_than;
         if !(share > 0.0 && share < 1.0) {
             let message = format!("uninformative.wider_than: expected 0 to 1, found {share}");
+            return Err(ConfigError::new(path, message));
+        }
+        let within = file.chance.within_widths;
+        if !(within > 0.0 && within < 1.0) {
+            let message = format!("chance.within_widths: expected 0 to 1, found {within}");
             return Err(ConfigError::new(path, message));
         }
         Ok(file)

@@ -92,7 +92,7 @@ pub struct Interval {
     pub high: String,
     /// The middle draw.
     pub median: String,
-    /// How many draws lie below what is published.
+    /// How many draws lie below what is published; empty where there are none.
     pub rank: String,
     /// The interval's width over the published value; empty for one of 0.
     pub width: String,
@@ -101,13 +101,15 @@ pub struct Interval {
 }
 
 /// What makes a number differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedCause {
     /// Its kind.
     pub kind: Cause,
     /// In a sentence.
     pub because: String,
+    /// What was computed that bears it out; empty where nothing can be.
+    pub checked: String,
 }
 
 /// A row of the ledger.
@@ -170,7 +172,10 @@ impl Interval {
             low: print(low),
             high: print(high),
             median: print(against.median),
-            rank: fixed(against.rank, usize::from(against.rank.fract() != 0.0)),
+            rank: match against.rank {
+                rank if rank.is_nan() => String::new(),
+                rank => fixed(rank, usize::from(rank.fract() != 0.0)),
+            },
             width: width.map_or_else(String::new, |width| fixed(width, 2)),
             outside: against.outside.map_or("", |way| way.words()).into(),
         }
@@ -191,7 +196,6 @@ impl Entry {
         let Some(uses) = uses else { return };
         self.basis =
             basis(uses, binding).iter().map(|b| b.words()).collect::<Vec<_>>().join(" and ");
-        self.cause = cause(compared, binding);
         let read = uses.read.iter().filter(|read| read.table != SETTINGS);
         self.read = read.map(|read| (read.table.clone(), read.rows.len(), read.of)).collect();
         self.computed_from = uses.files.iter().cloned().collect();
@@ -211,12 +215,6 @@ pub fn basis(uses: &Uses, binding: &Binding) -> BTreeSet<Basis> {
         basis.insert(Basis::Inferred);
     }
     basis
-}
-
-/// The cause that a binding states, where it differs.
-pub fn cause(compared: &Compared, binding: &Binding) -> Option<StatedCause> {
-    let kind = binding.cause.filter(|_| compared.status == Status::Differs)?;
-    Some(StatedCause { kind, because: binding.because.clone().unwrap_or_default() })
 }
 
 /// How many entries of each kind have each status.

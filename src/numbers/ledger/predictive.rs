@@ -13,9 +13,15 @@
 //! bring a third value, their distance: seeds that lie too close together or too far apart
 //! are a difference, too.
 
+mod part;
+mod two_shares;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+
+use part::{parts, reach};
+pub use two_shares::two_shares;
 
 /// How likely the interval is to hold one draw more.
 const COVERAGE: f64 = 0.95;
@@ -132,12 +138,25 @@ pub struct Against {
     pub interval: (f64, f64),
     /// The draws' median.
     pub median: f64,
-    /// How many draws lie below the published value; one that equals it counts half.
+    /// How many draws lie below the published value; one that equals it counts half. No number
+    /// where there are no draws.
     pub rank: f64,
     /// The interval's width over the published value; `None` where that is 0 and it is not.
     pub relative_width: Option<f64>,
     /// Which way it is outside, if it is.
     pub outside: Option<Direction>,
+}
+
+impl Against {
+    /// How far outside it lies, in widths of the interval; nothing inside.
+    pub fn beyond(&self) -> Option<f64> {
+        let (low, high) = self.interval;
+        let distance = match self.outside? {
+            Direction::OursAbove => low - self.published,
+            Direction::OursBelow => self.published - high,
+        };
+        Some(if high > low { distance / (high - low) } else { f64::INFINITY })
+    }
 }
 
 /// How published values stand to the draws.
@@ -258,183 +277,6 @@ fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
     };
     let by_chance = libm::floor(few) / (n + 1) as f64;
     Judged { standing, against: Vec::new(), draws: n, holds_in: Some(holds_in), by_chance }
-}
-
-/// One of the values that are held against the draws.
-struct Part {
-    what: String,
-    published: f64,
-    rounding: f64,
-    /// What the width is held against.
-    beside: f64,
-    /// The draws' values, ascending.
-    sorted: Vec<f64>,
-    /// The same by draw.
-    by_draw: Vec<f64>,
-}
-
-impl Part {
-    fn new(what: impl Into<String>, published: f64, rounding: f64, by_draw: Vec<f64>) -> Self {
-        let mut sorted = by_draw.clone();
-        sorted.sort_by(f64::total_cmp);
-        let beside = published.abs();
-        Self { what: what.into(), published, rounding, beside, sorted, by_draw }
-    }
-
-    /// From the k-th least to the k-th greatest.
-    fn ranked(&self) -> (f64, f64) {
-        let k = trimmed(self.sorted.len()).max(1);
-        (self.sorted[k - 1], self.sorted[self.sorted.len() - k])
-    }
-
-    /// The middle of the draws and the published value, and of their distances from it on
-    /// either side: all n + 1 are treated alike, so that any of them is as likely outside.
-    fn scale(&self) -> Scale {
-        let mut all = self.sorted.clone();
-        all.push(self.published);
-        all.sort_by(f64::total_cmp);
-        let middle = median(&all);
-        let distances = |side: f64| {
-            let mut distances: Vec<f64> =
-                all.iter().map(|x| (x - middle) * side).filter(|d| *d > 0.0).collect();
-            distances.sort_by(f64::total_cmp);
-            // The farthest does not set its own measure.
-            distances.pop();
-            if distances.is_empty() { 0.0 } else { median(&distances) }
-        };
-        Scale { middle, below: distances(-1.0), above: distances(1.0) }
-    }
-
-    /// So many typical distances to either side of the middle.
-    fn within(&self, reach: f64) -> (f64, f64) {
-        let Scale { middle, below, above } = self.scale();
-        let far = |typical: f64| if reach.is_finite() { reach * typical } else { reach };
-        (middle - far(below), middle + far(above))
-    }
-
-    fn against(&self, interval: (f64, f64)) -> Against {
-        let (low, high) = interval;
-        // What is printed stands for everything that is rounded to it.
-        let half = self.rounding * (1.0 + 1e-9) + 1e-12 * self.published.abs();
-        let outside = if self.published + half < low {
-            Some(Direction::OursAbove)
-        } else if self.published - half > high {
-            Some(Direction::OursBelow)
-        } else {
-            None
-        };
-        let width = high - low;
-        let relative_width =
-            if width <= 2.0 * half { Some(0.0) } else { Some(width / self.beside) };
-        let below = self.sorted.iter().filter(|x| **x < self.published).count() as f64;
-        let equal = self.sorted.iter().filter(|x| **x == self.published).count() as f64;
-        Against {
-            what: self.what.clone(),
-            published: self.published,
-            interval,
-            median: median(&self.sorted),
-            rank: below + 0.5 * equal,
-            relative_width: relative_width.filter(|width| width.is_finite()),
-            outside,
-        }
-    }
-}
-
-/// What is held against the draws, value by value.
-fn parts(stated: &Stated<'_>, draws: &[&Vec<f64>]) -> Vec<Part> {
-    let of = |what: String, i: usize| {
-        let rounding = stated.rounding.get(i).copied().unwrap_or(0.0);
-        Part::new(what, stated.values[i], rounding, draws.iter().map(|draw| draw[i]).collect())
-    };
-    let spread = |values: &[f64]| {
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
-    };
-    let spread_part = || {
-        let rounding = 2.0 * stated.rounding.iter().copied().fold(0.0, f64::max);
-        let by_draw = draws.iter().map(|draw| spread(draw)).collect();
-        let part = Part::new("spread", spread(stated.values), rounding, by_draw);
-        // A spread of three seeds is never narrow beside itself: beside the values, it is.
-        let beside = stated.values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-        Part { beside, ..part }
-    };
-    match (stated.shape, stated.values) {
-        (Shape::Share, [_, n]) if *n > 0.0 => vec![share(stated, draws)],
-        (Shape::Ends, [_, _]) => {
-            vec![of("low end".into(), 0), of("high end".into(), 1), spread_part()]
-        }
-        (Shape::Seeds, values) if values.len() > 1 => {
-            let sorted = |values: &[f64]| {
-                let mut values = values.to_vec();
-                values.sort_by(f64::total_cmp);
-                values
-            };
-            let (own, draws): (Vec<f64>, Vec<Vec<f64>>) =
-                (sorted(values), draws.iter().map(|draw| sorted(draw)).collect());
-            let rounding = stated.rounding.iter().copied().fold(0.0, f64::max);
-            let of = |i: usize| {
-                let by_draw = draws.iter().map(|draw| draw[i]).collect();
-                Part::new(format!("value {} in order", i + 1), own[i], rounding, by_draw)
-            };
-            (0..own.len()).map(of).chain([spread_part()]).collect()
-        }
-        (_, [_]) => vec![of("value".into(), 0)],
-        (_, values) => (0..values.len()).map(|i| of(format!("value {}", i + 1), i)).collect(),
-    }
-}
-
-/// k of n: the count where every draw has as many, else the share. Its width is held against n.
-fn share(stated: &Stated<'_>, draws: &[&Vec<f64>]) -> Part {
-    let (k, n) = (stated.values[0], stated.values[1]);
-    let as_many = draws.iter().all(|draw| draw[1] == n);
-    let of = |draw: &&Vec<f64>| match (as_many, draw[1] > 0.0) {
-        (true, _) => draw[0],
-        (false, true) => draw[0] / draw[1],
-        (false, false) => 0.0,
-    };
-    let by_draw = draws.iter().map(of).collect();
-    if as_many {
-        Part { beside: n, ..Part::new("count", k, 0.0, by_draw) }
-    } else {
-        Part { beside: 1.0, ..Part::new("share", k / n, 0.0, by_draw) }
-    }
-}
-
-/// Where some values lie, and how far from it is typical on either side.
-struct Scale {
-    middle: f64,
-    below: f64,
-    above: f64,
-}
-
-impl Scale {
-    /// How many typical distances away a value is.
-    fn distance(&self, x: f64) -> f64 {
-        let distance = x - self.middle;
-        let typical = if distance < 0.0 { self.below } else { self.above };
-        if distance == 0.0 { 0.0 } else { distance.abs() / typical }
-    }
-}
-
-/// The middle of values in ascending order.
-fn median(sorted: &[f64]) -> f64 {
-    let n = sorted.len();
-    f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2])
-}
-
-/// How many typical distances the values of enough draws keep to, each draw by its farthest.
-fn reach(parts: &[Part]) -> f64 {
-    let n = parts[0].by_draw.len();
-    let scales: Vec<Scale> = parts.iter().map(Part::scale).collect();
-    let farthest = |draw: usize| {
-        let of = |(part, scale): (&Part, &Scale)| scale.distance(part.by_draw[draw]);
-        parts.iter().zip(&scales).map(of).fold(0.0, f64::max)
-    };
-    let mut reaches: Vec<f64> = (0..n).map(farthest).collect();
-    reaches.sort_by(f64::total_cmp);
-    // As many as lie outside a single value's interval on both sides may lie outside.
-    let outside = (2 * trimmed(n)).saturating_sub(1);
-    reaches[n - 1 - outside.min(n - 1)]
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! A published table with ours under each row, in the same shape.
 
+mod columns;
 mod layout;
+mod row;
 
 use std::collections::BTreeSet;
 
@@ -9,12 +11,15 @@ use serde_yaml::Value;
 use crate::run::SourceFile;
 use crate::table::{Cell, Table};
 
-use super::answers::{Answered, Answers, Basis};
+use super::StatedCause;
+use super::answers::{Answers, Basis, Uses};
 use super::bindings::{Binding, Block, filled};
-use super::compare::{Asked, Compared, Own, Stated, Values, compare, of_cells};
+use super::cause::cause;
+use super::compare::{Asked, Compared, Own, Stated, compare, of_cells};
 use super::comparison::Comparison;
-use super::entry::{Entry, Interval, SETTINGS, Status, basis, cause, chance};
+use super::entry::{Entry, basis};
 use super::published::{Form, PublishedTable, numeric, shown};
+use columns::{column_form, form_of_columns, places_of};
 use layout::{cells, laid_out};
 
 /// A published table, compared.
@@ -52,6 +57,10 @@ struct AskedField<'a> {
     query: Option<Result<String, String>>,
     /// What is said of it, with a query or without one.
     binding: Option<&'a Binding>,
+    /// What is said of why it differs.
+    caused: Option<&'a Binding>,
+    /// The query that agrees if that is so, with the row's keys in it.
+    agrees: Option<Result<String, String>>,
 }
 
 /// One field of one row, compared.
@@ -63,8 +72,10 @@ struct Field<'a> {
     cells: [Cell; 2],
     basis: BTreeSet<Basis>,
     sources: BTreeSet<SourceFile>,
-    answered: Option<&'a Answered>,
-    binding: Option<&'a Binding>,
+    uses: Option<&'a Uses>,
+    cause: Option<StatedCause>,
+    /// That the cause that is stated is contradicted.
+    contradicted: Option<String>,
 }
 
 impl<'a> AskedTable<'a> {
@@ -99,7 +110,8 @@ impl<'a> AskedTable<'a> {
         let blocks = self.rows.iter().flat_map(|row| &row.blocks);
         let of_blocks = blocks.filter_map(|block| block.query.clone());
         let fields = self.rows.iter().flat_map(|row| &row.fields);
-        let of_fields = fields.filter_map(|field| field.query.as_ref()?.as_ref().ok().cloned());
+        let own = fields.flat_map(|field| [&field.query, &field.agrees]);
+        let of_fields = own.filter_map(|query| query.as_ref()?.as_ref().ok().cloned());
         of_blocks.chain(of_fields).collect()
     }
 
@@ -111,14 +123,20 @@ impl<'a> AskedTable<'a> {
             let fields: Vec<Field<'_>> =
                 row.fields.iter().map(|field| row.field(field, answers, how)).collect();
             for field in &fields {
-                if let Some(why) = &field.compared.broken {
+                let broken = [&field.compared.broken, &field.contradicted];
+                for why in broken.into_iter().flatten() {
                     out.broken.push(format!("{}: {}: {why}", row.id, field.name));
                 }
                 if !names.iter().any(|name| name == field.name) && !field.compared.ours.is_empty() {
                     names.push(field.name.to_owned());
                 }
             }
-            out.entries.push(self.entry(&row.id, &fields));
+            out.entries.push(Entry {
+                section: self.section.clone(),
+                place: self.table.place.clone(),
+                statement: self.table.title.clone(),
+                ..row::entry(&row.id, &fields)
+            });
             rows.push((row.id.clone(), row.published, fields));
         }
         out.broken.extend(self.strange_columns(answers));
@@ -138,86 +156,6 @@ impl<'a> AskedTable<'a> {
         let is_strange = |name: &str| !fields().any(|field| column_form(name, field).is_some());
         let strange = columns.filter(|column| is_strange(&column.name));
         strange.map(|c| format!("{}: {}: no field of the table", self.table.id, c.name)).collect()
-    }
-
-    /// A row of the ledger: it stands as well as the worst of its fields that were compared.
-    fn entry(&self, id: &str, fields: &[Field<'_>]) -> Entry {
-        let with = |status: Status| fields.iter().filter(|f| f.compared.status == status).count();
-        let compared = fields.iter().filter(|f| f.compared.status.is_compared()).count();
-        let order = [
-            Status::Differs,
-            Status::Consistent,
-            Status::Uninformative,
-            Status::Reproduced,
-            Status::ByConstruction,
-            Status::NeedsNova,
-        ];
-        let status = order.into_iter().find(|status| with(*status) > 0).unwrap_or_default();
-        let off: Vec<&Field<'_>> =
-            fields.iter().filter(|f| f.compared.status == Status::Differs).collect();
-        let gaps: Vec<String> = off
-            .iter()
-            .map(|f| format!("{} {}", f.name, f.compared.gap).trim_end().to_owned())
-            .collect();
-        let because = if compared == 0 {
-            fields.first().map_or_else(String::new, |f| f.compared.because.clone())
-        } else {
-            let (agree, all) = (compared - off.len(), fields.len());
-            format!("{agree} of {compared} compared fields agree, of {all} in the row")
-        };
-        let shown_fields =
-            || fields.iter().filter(|f| !f.compared.ours.is_empty() || compared == 0);
-        let of = |pick: &dyn Fn(&Field<'_>) -> String| {
-            let parts = shown_fields().map(|f| format!("{} {}", f.name, pick(f)));
-            parts.collect::<Vec<_>>().join("; ")
-        };
-        let named = |f: &Field<'_>| -> Vec<Interval> {
-            let with_field = |interval: &Interval| Interval {
-                what: format!("{} {}", f.name, interval.what).replace(" value", ""),
-                ..interval.clone()
-            };
-            f.compared.intervals.iter().map(with_field).collect()
-        };
-        let agrees_by_chance: f64 = fields.iter().map(|f| 1.0 - f.compared.by_chance).product();
-        let causes: Option<Vec<_>> = off.iter().map(|f| cause(&f.compared, f.binding?)).collect();
-        let farthest = off.iter().max_by(|a, b| a.compared.apart.total_cmp(&b.compared.apart));
-        let directions: BTreeSet<&str> =
-            off.iter().map(|f| f.compared.direction.as_str()).collect();
-        let words: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
-        let uses = || fields.iter().filter_map(|f| f.answered).map(|answered| &answered.uses);
-        let read: BTreeSet<(String, usize, usize)> = uses()
-            .flat_map(|uses| &uses.read)
-            .filter(|read| read.table != SETTINGS)
-            .map(|read| (read.table.clone(), read.rows.len(), read.of))
-            .collect();
-        Entry {
-            id: id.to_owned(),
-            section: self.section.clone(),
-            place: self.table.place.clone(),
-            statement: self.table.title.clone(),
-            kind: "table".into(),
-            published: of(&|f| f.published.clone()),
-            ours: if compared == 0 { String::new() } else { of(&|f| f.compared.ours.clone()) },
-            basis: words.iter().map(|b| b.words()).collect::<Vec<_>>().join(" and "),
-            status,
-            direction: match directions.len() {
-                1 => directions.into_iter().collect(),
-                _ => String::new(),
-            },
-            gap: gaps.join("; "),
-            apart: farthest.map_or_else(String::new, |f| crate::digits::fixed(f.compared.apart, 3)),
-            intervals: fields.iter().flat_map(named).collect(),
-            by_chance: chance(1.0 - agrees_by_chance),
-            cause: causes.and_then(|causes| causes.into_iter().next()),
-            because,
-            read: read.into_iter().collect(),
-            computed_from: uses()
-                .flat_map(|uses| uses.files.iter().cloned())
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect(),
-            ..Entry::default()
-        }
     }
 }
 
@@ -242,10 +180,20 @@ impl<'a> AskedField<'a> {
         row: &[(String, Value)],
         blocks: &[&'a Block],
     ) -> Self {
-        let own = || blocks.iter().find_map(|block| block.fields.get(name));
-        let binding = own().or_else(|| blocks.iter().find_map(|block| block.of(name)));
-        let query = binding.and_then(|binding| binding.query.as_ref());
-        Self { name, value, query: query.map(|sql| filled(sql, keys, row)), binding }
+        let own = || blocks.iter().filter_map(|block| block.fields.get(name));
+        let for_all = || blocks.iter().filter_map(|block| block.of(name));
+        let said = || own().chain(for_all());
+        let binding = said().find(|binding| binding.answers()).or_else(|| said().next());
+        let caused = said().find(|binding| binding.cause.is_some());
+        let with_keys = |sql: &String| filled(sql, keys, row);
+        Self {
+            name,
+            value,
+            query: binding.and_then(|binding| binding.query.as_ref()).map(with_keys),
+            binding,
+            caused,
+            agrees: caused.and_then(|binding| binding.agrees.as_ref()).map(with_keys),
+        }
     }
 }
 
@@ -257,19 +205,21 @@ impl AskedRow<'_> {
         how: &Comparison,
     ) -> Field<'f> {
         let none = Binding::default();
-        let (own, answered, form) = match &field.query {
+        let (own, uses, form) = match &field.query {
             Some(Err(why)) => return field.unanswered(Compared::broken(why.clone()), how),
-            Some(Ok(sql)) => {
-                let answered = answers.get(sql);
-                let form = answered.and_then(form_of_columns);
-                (answered.map(Own::of), answered, form)
-            }
+            Some(Ok(sql)) => match answers.get(sql) {
+                Some(answered) => {
+                    let form = answered.ours.as_ref().ok().and_then(form_of_columns);
+                    (Some(Own::of(answered)), Some(&answered.uses), form)
+                }
+                None => (None, None, None),
+            },
             None => match self.of_blocks(field.name, answers, how) {
-                Some((own, answered, form)) => (Some(own), Some(answered), form),
+                Some((own, uses, form)) => (Some(own), Some(uses), form),
                 None => (None, None, None),
             },
         };
-        let (Some(own), Some(answered)) = (own, answered) else {
+        let (Some(own), Some(uses)) = (own, uses) else {
             let compared = Compared::unanswered(field.binding.unwrap_or(&none));
             return field.unanswered(compared, how);
         };
@@ -285,6 +235,10 @@ impl AskedRow<'_> {
             binding: binding.unwrap_or(&none),
         };
         let compared = compare(&asked, &own, how);
+        let (cause, contradicted) = match field.cause(&asked, &compared, answers, how) {
+            Ok(cause) => (cause, None),
+            Err(why) => (None, Some(why)),
+        };
         let published = match field.value {
             Value::Sequence(items) if items.len() == 2 => {
                 items.iter().map(shown).collect::<Vec<_>>().join(form.joint())
@@ -300,11 +254,12 @@ impl AskedRow<'_> {
             name: field.name,
             cells: cells(field.value, form, &published, &compared, how),
             published,
-            basis: basis(&answered.uses, binding.unwrap_or(&none)),
-            sources: answered.uses.sources.clone(),
+            basis: basis(uses, binding.unwrap_or(&none)),
+            sources: uses.sources.clone(),
             compared,
-            answered: Some(answered),
-            binding,
+            uses: Some(uses),
+            cause,
+            contradicted,
         }
     }
 
@@ -314,21 +269,28 @@ impl AskedRow<'_> {
         field: &str,
         answers: &'f Answers,
         how: &Comparison,
-    ) -> Option<(Own, &'f Answered, Option<Form>)> {
+    ) -> Option<(Own, &'f Uses, Option<Form>)> {
         self.blocks.iter().find_map(|block| {
             let answered = answers.get(block.query.as_ref()?)?;
-            let (places, form) = match &answered.ours {
-                Ok(answer) => places_of(answer, field)?,
+            let (places, form, own) = match &answered.ours {
+                Ok(answer) => {
+                    let (places, form) = places_of(answer, field)?;
+                    (places, form, self.own_row(answer, how))
+                }
                 // Every field of the block is broken, each says why.
-                Err(_) => (Vec::new(), None),
+                Err(_) => (Vec::new(), None, None),
             };
-            let pick = |answer: &Table| self.values(answer, &places, how);
-            Some((Own::by(answered, pick), answered, form))
+            let pick = |answer: &Table| {
+                let row = &answer.rows[self.own_row(answer, how)?];
+                of_cells(&places.iter().map(|place| &row.cells[*place]).collect::<Vec<_>>())
+            };
+            let uses = answered.uses_of(own);
+            Some((Own::by(answered, uses, pick), uses, form))
         })
     }
 
-    /// Its values in an answer with a row for each of some published rows.
-    fn values(&self, answer: &Table, places: &[usize], how: &Comparison) -> Values {
+    /// Which row is its own in an answer with one for each of some published rows.
+    fn own_row(&self, answer: &Table, how: &Comparison) -> Option<usize> {
         let is_own = |cells: &[Cell]| {
             self.keys.iter().all(|key| {
                 let published = self.published.iter().find(|(name, _)| name == key);
@@ -338,8 +300,7 @@ impl AskedRow<'_> {
                 }
             })
         };
-        let row = answer.rows.iter().find(|row| is_own(&row.cells))?;
-        of_cells(&places.iter().map(|place| &row.cells[*place]).collect::<Vec<_>>())
+        answer.rows.iter().position(|row| is_own(&row.cells))
     }
 }
 
@@ -353,9 +314,31 @@ impl AskedField<'_> {
             compared,
             basis: BTreeSet::new(),
             sources: BTreeSet::new(),
-            answered: None,
-            binding: self.binding,
+            uses: None,
+            cause: None,
+            contradicted: None,
         }
+    }
+
+    /// What makes it differ.
+    ///
+    /// # Errors
+    /// As [`cause`]; a place in the query that would agree that nothing fills.
+    fn cause(
+        &self,
+        asked: &Asked<'_>,
+        compared: &Compared,
+        answers: &Answers,
+        how: &Comparison,
+    ) -> Result<Option<StatedCause>, String> {
+        let none = Binding::default();
+        let other = match &self.agrees {
+            Some(Err(why)) => return Err(why.clone()),
+            Some(Ok(sql)) => answers.get(sql),
+            None => None,
+        };
+        let other = other.map(|other| compare(asked, &Own::of(other), how));
+        cause(compared, self.caused.unwrap_or(&none), other.as_ref(), how)
     }
 }
 
@@ -379,49 +362,5 @@ fn is_key(own: &Cell, published: &Value, how: &Comparison) -> bool {
     match (number, published.as_f64()) {
         (Some(own), Some(published)) => (own - published).abs() < 1e-9,
         _ => how.plain(&own.print()) == how.plain(&shown(published)),
-    }
-}
-
-/// Which value of a field a column holds, and how its values belong together: `FIELD`,
-/// `FIELD_least` and `FIELD_most`, `FIELD_k` and `FIELD_n`, `FIELD_1` and so on.
-fn column_form(column: &str, field: &str) -> Option<(usize, Option<Form>)> {
-    let rest = column.strip_prefix(field)?;
-    match rest {
-        "" => return Some((0, None)),
-        "_least" => return Some((0, Some(Form::Range))),
-        "_most" => return Some((1, Some(Form::Range))),
-        "_k" => return Some((0, Some(Form::Of))),
-        "_n" => return Some((1, Some(Form::Of))),
-        _ => {}
-    }
-    let place: usize = rest.strip_prefix('_')?.parse().ok()?;
-    Some((place.checked_sub(1)?, Some(Form::List)))
-}
-
-/// Where an answer holds the values of a field, in order.
-fn places_of(answer: &Table, field: &str) -> Option<(Vec<usize>, Option<Form>)> {
-    let of = |(place, name): (usize, &str)| {
-        let (order, form) = column_form(name, field)?;
-        Some((order, place, form))
-    };
-    let names = answer.columns.iter().map(|column| &*column.name).enumerate();
-    let mut found: Vec<_> = names.filter_map(of).collect();
-    found.sort_by_key(|(order, ..)| *order);
-    let form = found.first()?.2;
-    Some((found.into_iter().map(|(_, place, _)| place).collect(), form))
-}
-
-/// How the two values of an answer belong together, by the endings of its columns.
-fn form_of_columns(answered: &Answered) -> Option<Form> {
-    let names: Vec<&str> =
-        answered.ours.as_ref().ok()?.columns.iter().map(|column| &*column.name).collect();
-    let [first, second] = names[..] else { return None };
-    let ends = |name: &str, end: &str| name == end || name.ends_with(&format!("_{end}"));
-    if ends(first, "least") && ends(second, "most") {
-        Some(Form::Range)
-    } else if ends(first, "k") && ends(second, "n") {
-        Some(Form::Of)
-    } else {
-        None
     }
 }

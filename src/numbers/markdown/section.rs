@@ -76,7 +76,7 @@ fn way(entry: &Entry) -> String {
 }
 
 /// Intervals and ranks; of a table's row those of its failing fields.
-fn intervals(entry: &Entry) -> (String, String) {
+pub fn intervals(entry: &Entry) -> (String, String) {
     let failing: Vec<&Interval> =
         entry.intervals.iter().filter(|interval| !interval.outside.is_empty()).collect();
     let shown: Vec<&Interval> = match entry.kind == "table" {

@@ -1,6 +1,7 @@
 //! Made-up inputs of every figure: plausible shapes, no results.
 
 pub mod curves;
+pub mod populations;
 pub mod rescues;
 pub mod single_runs;
 pub mod stampedes;
@@ -8,11 +9,13 @@ pub mod theories;
 
 use trapcheck::figure::closed_curve::closed_curves;
 use trapcheck::figure::from_empty::from_empty;
+use trapcheck::figure::knee::knee;
 use trapcheck::figure::mirror::mirror;
 use trapcheck::figure::origin::Source;
 use trapcheck::figure::predicted_curve::predicted_curves;
 use trapcheck::figure::rescue::rescue;
 use trapcheck::figure::run_picture::run_picture;
+use trapcheck::figure::session_law::session_law;
 use trapcheck::figure::stampede::stampede;
 use trapcheck::figure::theorem::theorem;
 use trapcheck::figure::tilted_mix::tilted_mix;
@@ -35,6 +38,8 @@ pub fn figures() -> Vec<(&'static str, Figure)> {
         ("two_engines", two_engines(&single_runs::both_engines())),
         ("time_scales", time_scales(&theories::measured_time_scales())),
         ("tilted_mix", tilted_mix(&theories::mix_at_one_load())),
+        ("knee", knee(&populations::knee_with_a_host_tier())),
+        ("session_law", session_law(&populations::law_of_one_cell())),
     ]
 }
 

@@ -36,7 +36,7 @@ fn says(error: &ConfigError, words: &[&str]) {
 
 #[test]
 fn the_committed_layouts_are_sound() {
-    for name in ["cluster-csv", "lab-summary"] {
+    for name in ["cluster-csv", "frames", "lab-summary"] {
         assert_eq!(read(&committed(name)).map(|l| l.name).expect("sound"), name);
     }
 }

@@ -20,6 +20,7 @@ struct Sketch {
     /// Ticks of 0.1 ms after the arrival before it.
     after: u32,
     turns: Vec<TurnSketch>,
+    recorded: Option<Box<str>>,
     ends: Ends,
 }
 
@@ -60,8 +61,11 @@ fn sketch() -> impl Strategy<Value = Sketch> {
         1 => error().prop_map(Ends::Failed),
         1 => Just(Ends::Unfinished),
     ];
-    (kind, 0..30_000_u32, proptest::collection::vec(turn, 1..6), ends)
-        .prop_map(|(kind, after, turns, ends)| Sketch { kind, after, turns, ends })
+    let name = prop_oneof![Just("a trace"), Just("an, other"), Just("\"third\"")];
+    let recorded = proptest::option::of(name.prop_map(Box::from));
+    (kind, 0..30_000_u32, proptest::collection::vec(turn, 1..6), recorded, ends).prop_map(
+        |(kind, after, turns, recorded, ends)| Sketch { kind, after, turns, recorded, ends },
+    )
 }
 
 /// A client's words: any text but the format's own and, because the end of a line is
@@ -170,6 +174,7 @@ fn add_session(run: &mut Run, sketch: &Sketch, arrival: u32) {
         t_arrival_s: Some(seconds(arrival)),
         turns: planned,
         tool_s: tools.iter().map(|turn| seconds(turn.tool)).collect(),
+        recorded: sketch.recorded.clone(),
     });
 }
 

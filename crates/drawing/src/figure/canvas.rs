@@ -19,7 +19,7 @@ use plotters_backend::{
 use super::FigureError;
 use super::drawing::{Drawing, Item, Point, Text};
 use super::font::{self, Face};
-use super::style::{Colour, Dash, SOLID, Stroke};
+use super::style::{self, Colour, Dash, SOLID, Stroke};
 
 /// Drawing units per pt.
 pub const UNITS_PER_PT: f64 = 10.0;
@@ -31,6 +31,8 @@ pub enum Lettering<'a> {
     Text,
     /// As these outlines, one for each run of letters in the order of the drawing.
     Outlines(&'a [String]),
+    /// As text for a web page, in colours that the page may set.
+    OnPage,
 }
 
 /// The drawing as an SVG document whose text names the carried font, a unit a pixel.
@@ -181,10 +183,22 @@ impl Svg<'_> {
         written.map_err(|e| DrawingErrorKind::DrawingError(FigureError::canvas(e)))
     }
 
+    fn inked(&self, what: &str, colour: BackendColor) -> String {
+        let opacity = match colour.alpha < 1.0 {
+            true => format!(" {what}-opacity=\"{}\"", colour.alpha),
+            false => String::new(),
+        };
+        let ink = match self.lettering {
+            Lettering::OnPage => style::variable(colour.rgb),
+            _ => style::hex(colour.rgb),
+        };
+        format!("{what}=\"{ink}\"{opacity}")
+    }
+
     /// How a shape is inked: its inside, or its line with the dash of the moment.
     fn ink(&self, style: &impl BackendStyle, fill: bool) -> String {
         let what = if fill { "fill" } else { "stroke" };
-        let ink = inked(what, style.color());
+        let ink = self.inked(what, style.color());
         if fill {
             return ink;
         }
@@ -195,15 +209,6 @@ impl Svg<'_> {
         };
         format!("fill=\"none\" {ink} stroke-width=\"{}\"{dash}", style.stroke_width())
     }
-}
-
-fn inked(what: &str, colour: BackendColor) -> String {
-    let (r, g, b) = colour.rgb;
-    let opacity = match colour.alpha < 1.0 {
-        true => format!(" {what}-opacity=\"{}\"", colour.alpha),
-        false => String::new(),
-    };
-    format!("{what}=\"#{r:02x}{g:02x}{b:02x}\"{opacity}")
 }
 
 fn listed(path: impl IntoIterator<Item = BackendCoord>) -> String {
@@ -289,7 +294,7 @@ impl DrawingBackend for Svg<'_> {
         style: &T,
         (x, y): BackendCoord,
     ) -> Written {
-        let ink = inked("fill", style.color());
+        let ink = self.inked("fill", style.color());
         let run = self.runs;
         self.runs += 1;
         if let Lettering::Outlines(outlines) = self.lettering {
@@ -306,10 +311,15 @@ impl DrawingBackend for Svg<'_> {
             FontStyle::Italic => " font-style=\"italic\"",
             _ => "",
         };
+        let family = style.family();
+        let family = match self.lettering {
+            // A browser takes no name with a number in it unless it is quoted.
+            Lettering::OnPage => format!("'{}', sans-serif", family.as_str()),
+            _ => family.as_str().to_owned(),
+        };
         self.write(format_args!(
-            "<text {place} xml:space=\"preserve\" font-family=\"{}\" font-size=\"{}\"{slant} \
+            "<text {place} xml:space=\"preserve\" font-family=\"{family}\" font-size=\"{}\"{slant} \
              {ink}>{}</text>\n",
-            style.family().as_str(),
             style.size(),
             escaped(text),
         ))
@@ -347,6 +357,15 @@ mod tests {
         let mut drawing = page();
         drawing.text(&Label::plain("a<b & \"c\""), (1.0, 8.0), Anchor::Start, (7.0, INK));
         assert!(svg_source(&drawing).unwrap().contains(">a&lt;b &amp; &quot;c&quot;</text>"));
+    }
+
+    #[test]
+    fn on_a_page_the_font_is_named_as_browsers_take_it_and_colours_are_the_pages() {
+        let mut drawing = page();
+        drawing.text(&Label::plain("a"), (1.0, 8.0), Anchor::Start, (7.0, INK));
+        let svg = document(&drawing, "", "", Lettering::OnPage).unwrap();
+        assert!(svg.contains("font-family=\"'Source Sans 3', sans-serif\""), "{svg}");
+        assert!(svg.contains("fill=\"var(--figure-ink, #1a1a1a)\">a</text>"), "{svg}");
     }
 
     #[test]

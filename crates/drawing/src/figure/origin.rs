@@ -84,6 +84,11 @@ impl Origin {
         self.sources.extend(other.sources.iter().cloned());
     }
 
+    /// The names of the runs behind it, in order.
+    pub fn runs(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().map(String::as_str)
+    }
+
     /// The runs behind it, separated by `;`; empty without any.
     pub(crate) fn run_names(&self) -> String {
         let names: Vec<_> = self.runs.iter().map(String::as_str).collect();

@@ -53,6 +53,45 @@ pub const GREEN: Colour = Colour::opaque(0, 138, 100);
 /// Measured stuck runs.
 pub(crate) const ORANGE: Colour = Colour::opaque(230, 159, 0);
 
+/// The colours that a web page may set, by the names of its variables.
+const VARIABLES: [(&str, Colour); 9] = [
+    ("ink", INK),
+    ("grey", GREY),
+    ("pale", PALE),
+    ("paper", WHITE),
+    ("burst", VERMILLION),
+    ("noburst", BLUE),
+    ("capped", PURPLE),
+    ("rescue", GREEN),
+    ("stuck", ORANGE),
+];
+/// The hues that are tinted somewhere, and how much.
+const TINTS: [u8; 2] = [30, 45];
+
+/// A colour as `#rrggbb`.
+pub(crate) fn hex((r, g, b): (u8, u8, u8)) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// A colour as a variable of the page's, its own value where the page sets none. A tint is
+/// mixed from the page's hue and the page's paper.
+pub(crate) fn variable(rgb: (u8, u8, u8)) -> String {
+    let of = |name: &str, colour: Colour| format!("var(--figure-{name}, {})", hex(colour.rgb));
+    let is = |colour: Colour| colour.rgb == rgb;
+    if let Some((name, colour)) = VARIABLES.into_iter().find(|(_, colour)| is(*colour)) {
+        return of(name, colour);
+    }
+    let tints = VARIABLES.into_iter().flat_map(|named| TINTS.map(|percent| (named, percent)));
+    let mut tints = tints.filter(|((_, hue), percent)| is(hue.tint(f64::from(*percent) / 100.0)));
+    tints.next().map_or_else(
+        || hex(rgb),
+        |((name, hue), percent)| {
+            let (hue, paper) = (of(name, hue), of("paper", WHITE));
+            format!("color-mix(in srgb, {hue} {percent}%, {paper})")
+        },
+    )
+}
+
 /// Lengths of ink and gap along a line, in pt; empty draws it whole.
 pub type Dash = &'static [f64];
 /// No gaps.
@@ -164,6 +203,16 @@ mod tests {
         assert_eq!(BLUE.tint(1.0), BLUE);
         assert_eq!(BLUE.tint(0.0), WHITE);
         assert_eq!(Colour::opaque(55, 155, 255).tint(0.5).rgb, (155, 205, 255));
+    }
+
+    #[test]
+    fn on_a_page_a_colour_is_a_variable_and_a_tint_is_mixed_from_two() {
+        assert_eq!(variable(INK.rgb), "var(--figure-ink, #1a1a1a)");
+        assert_eq!(
+            variable(BLUE.tint(0.45).rgb),
+            "color-mix(in srgb, var(--figure-noburst, #0072b2) 45%, var(--figure-paper, #ffffff))"
+        );
+        assert_eq!(variable((1, 2, 3)), "#010203");
     }
 
     #[test]

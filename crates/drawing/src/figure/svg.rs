@@ -35,14 +35,29 @@ pub fn write(drawing: &Drawing, tree: &usvg::Tree) -> Result<String, FigureError
         inches(drawing.width_pt),
         inches(drawing.height_pt),
     );
-    let preface = format!(
+    let mut outlines = Vec::new();
+    add_outlines(tree.root(), &mut outlines);
+    canvas::document(drawing, &head, &preface(drawing), Lettering::Outlines(&outlines))
+}
+
+/// The drawing for a web page that inlines it: letters as text in [`font::FAMILY`], which the
+/// page has to bring along, and colours as variables that it may set (docs/page.md). Without a
+/// size of its own it is as wide as its place.
+///
+/// # Errors
+/// The shapes could not be drawn.
+pub fn for_page(drawing: &Drawing) -> Result<String, FigureError> {
+    let preface = preface(drawing);
+    canvas::document(drawing, "role=\"img\"", &preface, Lettering::OnPage)
+}
+
+/// Title and description, for readers who cannot see it.
+fn preface(drawing: &Drawing) -> String {
+    format!(
         "<title>{}</title>\n<desc>{}</desc>\n",
         escaped(&drawing.title),
         escaped(&drawing.description),
-    );
-    let mut outlines = Vec::new();
-    add_outlines(tree.root(), &mut outlines);
-    canvas::document(drawing, &head, &preface, Lettering::Outlines(&outlines))
+    )
 }
 
 /// The outlines of every text in a group, one each, in their order.

@@ -61,6 +61,16 @@ pub enum Protocol {
     FromEmpty,
 }
 
+impl Protocol {
+    /// Its word in the data.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Triggered => "stuck_after_a_trigger",
+            Self::FromEmpty => "stuck_from_empty",
+        }
+    }
+}
+
 /// The load and the four quantities; unknown ones are not drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
@@ -76,15 +86,21 @@ pub struct Reading {
     pub gap_slope: Option<f64>,
 }
 
-/// A quantity: its panel's title, its name in the data, its value, and the quasi-static reading.
-struct Quantity {
-    title: &'static str,
-    name: &'static str,
-    of: fn(&Reading) -> Option<f64>,
-    quasi_static: Option<fn(f64) -> f64>,
+/// What a panel shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Quantity {
+    /// The panel's title, for [`Label::parse`].
+    pub title: &'static str,
+    /// Its name in the data.
+    pub name: &'static str,
+    /// Its value.
+    pub of: fn(&Reading) -> Option<f64>,
+    /// The quasi-static reading of it at a load; none where that says nothing of it.
+    pub quasi_static: Option<fn(f64) -> f64>,
 }
 
-const QUANTITIES: [Quantity; 4] = [
+/// The four panels.
+pub const QUANTITIES: [Quantity; 4] = [
     Quantity {
         title: "served prompt / stationary",
         name: "prompt_over_stationary",
@@ -109,7 +125,6 @@ const HEIGHT_PT: f64 = 88.0;
 
 /// Draws the four panels.
 pub fn theorem(input: &TheoremCheck) -> Figure {
-    let panels = QUANTITIES.iter().enumerate();
     let page = Page {
         width_pt: PAGE_WIDTH_PT,
         title: input.title.clone(),
@@ -117,25 +132,38 @@ pub fn theorem(input: &TheoremCheck) -> Figure {
                       against the load, with model F of each cell and the quasi-static reading."
             .to_owned(),
         legend: legend(input),
-        rows: vec![Row {
-            height_pt: HEIGHT_PT,
-            panels: panels.map(|(i, quantity)| panel(i, quantity, input)).collect(),
-        }],
+        rows: vec![Row { height_pt: HEIGHT_PT, panels: panels(input, QUANTITIES.len()) }],
         note: Label::plain(&input.note),
         missing: missing(input),
     };
     page.figure(COLUMNS, data(input))
 }
 
-fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
-    let rhos = input.cells.iter().flat_map(|c| &c.points).map(|p| p.rho);
-    let rhos = rhos.chain(input.runs.iter().map(|run| run.reading.rho));
-    let (low, high) = rhos
-        .filter(|r| r.is_finite())
-        .fold((1.0_f64, 2.0_f64), |(lo, hi), rho| (lo.min(rho), hi.max(rho)));
+impl TheoremCheck {
+    /// The least and the greatest load of its lines and runs; 1 to 2 is always among them.
+    pub fn loads(&self) -> (f64, f64) {
+        let rhos = self.cells.iter().flat_map(|c| &c.points).map(|p| p.rho);
+        let rhos = rhos.chain(self.runs.iter().map(|run| run.reading.rho));
+        rhos.filter(|r| r.is_finite())
+            .fold((1.0_f64, 2.0_f64), |(lo, hi), rho| (lo.min(rho), hi.max(rho)))
+    }
+}
+
+/// A panel per quantity, the first of a figure of so many.
+pub(super) fn panels(input: &TheoremCheck, of: usize) -> Vec<Panel> {
+    let quantities = QUANTITIES.iter().enumerate();
+    let panel = |(i, quantity): (usize, &Quantity)| {
+        let mut panel = panel(quantity, input);
+        panel.title = lettered(i, of, quantity.title);
+        panel
+    };
+    quantities.map(panel).collect()
+}
+
+fn panel(quantity: &Quantity, input: &TheoremCheck) -> Panel {
+    let (low, high) = input.loads();
     let x = Axis::linear("load *ρ* = *λ* / *λ*_{miss}").over(low, high + 0.02 * (high - low));
     let mut panel = Panel::new(x, Axis::linear(""));
-    panel.title = lettered(index, QUANTITIES.len(), quantity.title);
     if let Some(reading) = quantity.quasi_static {
         let line = [low, high].map(|rho| (rho, reading(rho)));
         panel.add(Mark::curve(line, QUASI_STATIC));
@@ -157,7 +185,7 @@ fn panel(index: usize, quantity: &Quantity, input: &TheoremCheck) -> Panel {
     panel
 }
 
-fn legend(input: &TheoremCheck) -> Vec<Entry> {
+pub(super) fn legend(input: &TheoremCheck) -> Vec<Entry> {
     let runs = |p: Protocol| input.runs.iter().filter(move |run| run.protocol == p);
     let label = |p: Protocol, what: &str| {
         let made = Origin::of(runs(p).map(|run| &run.origin)).source_words();
@@ -181,7 +209,7 @@ fn legend(input: &TheoremCheck) -> Vec<Entry> {
     entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry).collect()
 }
 
-fn missing(input: &TheoremCheck) -> Vec<String> {
+pub(super) fn missing(input: &TheoremCheck) -> Vec<String> {
     let mut missing = input.missing.clone();
     if input.cells.is_empty() {
         missing.push("model F".to_owned());
@@ -231,11 +259,7 @@ fn data(input: &TheoremCheck) -> Vec<(Origin, Plotted)> {
             cell.points.iter().for_each(|point| push(&model, "model_f", &cell.cell, point));
         }
         for run in &input.runs {
-            let series = match run.protocol {
-                Protocol::Triggered => "stuck_after_a_trigger",
-                Protocol::FromEmpty => "stuck_from_empty",
-            };
-            push(&run.origin, series, &run.cell, &run.reading);
+            push(&run.origin, run.protocol.word(), &run.cell, &run.reading);
         }
     }
     data

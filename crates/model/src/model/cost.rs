@@ -61,7 +61,7 @@ impl IterationCosts {
     }
 
     /// t_P(x, y): GPU time to prefill `new_tokens` after `cached_tokens`, in seconds.
-    pub(crate) fn prefill_s(&self, new_tokens: f64, cached_tokens: f64) -> f64 {
+    pub fn prefill_s(&self, new_tokens: f64, cached_tokens: f64) -> f64 {
         self.a_s * self.chunks(new_tokens)
             + self.f0_s.max(self.b_s_per_token * new_tokens)
             + self.c_p_s_per_pair * causal_pairs(new_tokens, cached_tokens)

@@ -5,7 +5,6 @@ use super::facts::Facts;
 use super::timeline::Stretch;
 use crate::digits::fixed;
 use crate::form::{Ended, Request};
-use crate::sessions::By;
 
 /// The all-miss capacity over a stretch in which almost everything was missed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +17,8 @@ pub struct Capacity {
     pub arriving_per_s: Option<f64>,
     /// Sessions in the system at the most, or requests in the engine at the end.
     pub backlog: Option<f64>,
+    /// Whether the population is closed, so that there are no arrivals to cut.
+    pub closed: bool,
 }
 
 /// Finds it; `None` where times or token counts are unknown.
@@ -32,13 +33,14 @@ pub fn capacity(facts: &Facts<'_>, stretch: Stretch) -> Option<Capacity> {
     let served = |r: &&Request| r.ended == Ended::Served;
     let computed = |r: &Request| Some(r.prompt_tokens? - r.cached_tokens?);
     let bins = facts.timeline.of(stretch);
+    let each = facts.observed.kept.stands_for();
     let tokens: f64 = if facts.of_reusable {
         let ended = requests.iter().filter(served).filter(|r| r.t_end_s.is_some_and(inside));
-        ended.filter_map(computed).map(|tokens| tokens as f64).sum()
+        ended.filter_map(computed).map(|tokens| tokens as f64).sum::<f64>() * each
     } else {
         bins.iter().map(|bin| bin.looked_up - bin.found).sum()
     };
-    let client = facts.client.filter(|c| c.by == By::Ids && c.has_times);
+    let client = facts.client.filter(|c| c.by.is_told() && c.has_times);
     let per_session = client.and_then(|c| {
         let sum = |s: &crate::sessions::Session| {
             s.requests.iter().filter_map(|i| requests[*i].prompt_tokens).sum::<u64>() as f64
@@ -50,7 +52,7 @@ pub fn capacity(facts: &Facts<'_>, stretch: Stretch) -> Option<Capacity> {
         let first = |s: &crate::sessions::Session| {
             s.requests.iter().filter_map(|i| requests[*i].t_submit_s).min_by(f64::total_cmp)
         };
-        c.sessions.iter().filter_map(first).filter(|t| inside(*t)).count() as f64
+        c.sessions.iter().filter_map(first).filter(|t| inside(*t)).count() as f64 * each
     });
     let tokens_per_s = tokens / span_s;
     (tokens_per_s > 0.0).then(|| Capacity {
@@ -61,12 +63,13 @@ pub fn capacity(facts: &Facts<'_>, stretch: Stretch) -> Option<Capacity> {
         backlog: client
             .and_then(|c| c.sessions_present)
             .or_else(|| bins.last().and_then(|bin| bin.outstanding)),
+        closed: facts.closed == Some(true),
     })
 }
 
 impl Capacity {
-    /// Lines for people.
-    pub fn lines(&self) -> Vec<String> {
+    /// Lines for people; `by_model` where model F says the rest.
+    pub fn lines(&self, by_model: bool) -> Vec<String> {
         let rate = format!(
             "{} prompt tokens/s are computed while everything is missed",
             fixed(self.tokens_per_s, 0)
@@ -75,9 +78,16 @@ impl Capacity {
         let arriving = self
             .arriving_per_s
             .map_or(String::new(), |arriving| format!("; {} arrive", fixed(arriving, 3)));
+        let rate = format!(
+            "{rate}: at most {} sessions/s, fewer where sessions were cut short{arriving}",
+            fixed(capacity, 3)
+        );
+        if self.closed || by_model {
+            return vec![rate];
+        }
         // No rate that clears it follows from an upper bound.
         vec![
-            format!("{rate}: at most {} sessions/s{arriving}, fewer where sessions were cut short", fixed(capacity, 3)),
+            rate,
             "a cut of arrivals to just below what is served now does not clear it; --cell adds the rate and the caps that do".into(),
         ]
     }

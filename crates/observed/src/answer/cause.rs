@@ -15,14 +15,17 @@ use crate::sessions::By;
 /// by why requests wait.
 pub fn of(facts: &Facts<'_>) -> Cause {
     let binding = facts.client.and_then(|c| c.binding_tokens);
-    if binding.zip(facts.pool).is_some_and(|((_, missed), pool)| 2 * missed < pool) {
+    let share = binding.zip(facts.pool).map(|((_, missed), pool)| missed as f64 / pool as f64);
+    if share.is_some_and(|share| share < facts.rule.binding_share) {
         return Cause::NotThisPool;
     }
     let deferred = facts.over.as_ref().and_then(|over| over.deferred);
     match &facts.occupancy {
         Some(occupancy) if occupancy.over_pool > 1.0 => Cause::Capacity,
         Some(_) => Cause::NotThisPool,
-        None if deferred.is_some_and(|share| share >= 0.5) => Cause::NotThisPool,
+        None if deferred.is_some_and(|share| share >= facts.rule.deferred_share) => {
+            Cause::NotThisPool
+        }
         None => Cause::Unknown,
     }
 }
@@ -89,11 +92,12 @@ pub fn contradictions(
 
 /// Requests that a client sent and the engine neither finished nor holds.
 fn unaccounted(facts: &Facts<'_>, over: &Over) -> Option<String> {
-    let client = facts.client?;
+    // Of a choice of sessions their number is an estimate.
+    let client = facts.client.filter(|_| facts.observed.kept.is_all())?;
     let sent = (client.served + client.failed + client.cancelled) as f64;
     let held = facts.timeline.bins.last().and_then(|bin| bin.outstanding).unwrap_or(0.0);
     let lost = sent - over.finished? - held;
-    (lost >= 1.0 && lost > 0.01 * sent).then(|| {
+    (lost >= 1.0 && lost > facts.rule.lost_share * sent).then(|| {
         format!(
             "the client sent {} requests, the engine finished {} and holds {}: {} are in no counter, so a queue that shrinks is no recovery",
             fixed(sent, 0),
@@ -107,7 +111,7 @@ fn unaccounted(facts: &Facts<'_>, over: &Over) -> Option<String> {
 /// What a low usage gauge means: it counts running requests only.
 fn of_usage(facts: &Facts<'_>) -> Option<String> {
     let usage = facts.timeline.bins.iter().filter_map(|b| b.usage).max_by(f64::total_cmp)?;
-    if usage >= 0.9 {
+    if usage >= facts.rule.full_usage {
         return None;
     }
     let filled = facts.over.as_ref().and_then(|over| over.filled);
@@ -127,10 +131,17 @@ fn of_usage(facts: &Facts<'_>) -> Option<String> {
 
 fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
     let mut said = Vec::new();
+    let each = facts.observed.kept.stands_for();
+    if each > 1.0 {
+        said.push(format!(
+            "too many requests to keep: one session in {} was, and stands for the others; numbers of requests and sessions and what they hold are estimates",
+            fixed(each, 0)
+        ));
+    }
     let all = client.served + client.failed + client.cancelled;
     if client.failed + client.cancelled > 0 {
         said.push(format!(
-            "{} of {all} requests failed and {} were given up: their sessions ended early, and a queue that shrinks with them is no recovery",
+            "{} of {all} requests failed and {} were given up or in flight at the end: a queue that shrinks with their sessions is no recovery",
             client.failed, client.cancelled
         ));
     }
@@ -215,6 +226,9 @@ pub fn switch_on(facts: &Facts<'_>) -> String {
     }
     if facts.timeline.hits(facts.timeline.all()).is_some() {
         return "give the client's requests with session ids (or --reuse-ceiling, if you know how much of each prompt was sent before)".into();
+    }
+    if has(Format::VllmLog) || has(Format::SglangLog) {
+        return "give some minutes of the log, or two scrapes of the engine's /metrics a minute apart".into();
     }
     "give two scrapes of the engine's /metrics a minute apart".into()
 }

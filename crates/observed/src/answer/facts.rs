@@ -64,7 +64,9 @@ impl<'a> Facts<'a> {
             client.and_then(Client::reuse_share).map(|c| (c, "by the sessions' own prompts"));
         let seen =
             best.filter(|b| *b >= rule.reuse_shown).map(|b| (b, "the best stretch of this file"));
-        let ceiling = ceiling.or(by_sessions).or(seen);
+        // What was found could be found, whatever the sessions seem to share.
+        let most = |a: &(f64, &str), b: &(f64, &str)| a.0.total_cmp(&b.0);
+        let ceiling = ceiling.or_else(|| seen.into_iter().chain(by_sessions).max_by(most));
         let pool = ask.pool_tokens.or_else(|| engine.and_then(|e| e.pool_tokens));
         let occupancy = Occupancy::of(client, over.as_ref(), pool);
         let closed = ask.closed.or(observed.closed).or_else(|| client.and_then(|c| c.closed));

@@ -11,6 +11,7 @@ use super::words::in_words;
 use super::{Answer, Ask, Bin, Cause, Thresholds, Verdict};
 use crate::digits::fixed;
 use crate::form::{Engine, Observed, Quantity};
+use crate::format::Format;
 
 /// Judges.
 pub fn judge(
@@ -268,7 +269,9 @@ fn found(facts: &Facts<'_>) -> Decided {
     let still = timeline
         .mean(end, |bin| bin.waiting.or(bin.outstanding))
         .is_none_or(|n| n >= facts.rule.waiting);
-    if let Some(waits) = facts.client.and_then(|c| c.waits).filter(|w| w.share >= 0.5) {
+    if let Some(waits) =
+        facts.client.and_then(|c| c.waits).filter(|w| w.share >= facts.rule.waiting_share)
+    {
         let (cause, why) = if waits.behind_cold {
             let tokens = waits.cold_tokens;
             (
@@ -307,11 +310,14 @@ fn without_hits(facts: &Facts<'_>) -> Decided {
             [Quantity::PromptTokens, Quantity::CachedTokens].map(|q| e.series.last(q));
         Some(found? / looked_up.filter(|n| *n > 0.0)?)
     });
+    let alone = facts.engine.is_some_and(|e| e.series.samples().len() == 1);
+    let scraped = facts.observed.formats.contains(&Format::Prometheus);
     let why = match lifetime {
-        Some(share) if facts.engine.is_some_and(|e| e.series.samples().len() == 1) => format!(
+        Some(share) if alone && scraped => format!(
             "one scrape alone: {} of the tokens looked up since the engine started were found, which says nothing about now",
             percent(share)
         ),
+        _ if alone && !scraped => "one record alone, which says nothing about any time".into(),
         _ => "nothing here says how many prompt tokens were found in the cache".into(),
     };
     Decided { verdict: Verdict::Unmeasurable, cause: Cause::Unknown, stretch: all, grew, why }

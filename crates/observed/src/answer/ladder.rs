@@ -24,6 +24,7 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
     let worst = rungs.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let named =
         |population: Option<u64>| population.map_or("this run".into(), |n| format!("{n} sessions"));
+    // The half-hit crossing, by its name.
     let half = |r: &&(Option<u64>, f64, Option<f64>)| over(r.1).is_some_and(|x| x < 0.5);
     let first_low = rungs.iter().position(|r| half(&r));
     let (verdict, why) = match over(worst.1) {

@@ -7,6 +7,8 @@ use crate::model::{ModelError, Theory};
 /// The outlook at a rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook {
+    /// Sessions in the system now.
+    pub backlog: f64,
     /// lambda_miss, the sessions per second that are served when every turn misses.
     pub all_miss_sessions_per_s: f64,
     /// The load over it.
@@ -45,6 +47,7 @@ pub fn outlook(theory: &Theory, sessions_per_s: f64, backlog: f64) -> Result<Out
         .map(|(curve, cap)| (backlog - cap).max(0.0) / curve.mu_per_s(cap))
         .filter(|wait| wait.is_finite());
     Ok(Outlook {
+        backlog,
         all_miss_sessions_per_s: capacity,
         rho: theory.model_f.rho(sessions_per_s),
         growth_sessions_per_s: trap.map(|trap| trap.alpha_per_s),
@@ -65,16 +68,20 @@ impl Outlook {
             fixed(self.all_miss_sessions_per_s, 4),
             fixed(self.rho, 2)
         )];
-        if let Some(growth) = self.growth_sessions_per_s {
-            lines.push(format!(
-                "while every turn misses the backlog grows by {} sessions per hour; a cut to just below what is served now does not clear it",
+        let (capacity, backlog) = (self.all_miss_sessions_per_s, fixed(self.backlog, 0));
+        lines.push(match self.growth_sessions_per_s {
+            Some(growth) => format!(
+                "while every turn misses the backlog of {backlog} grows by {} sessions per hour",
                 fixed(growth * 3600.0, 0)
-            ));
-        }
+            ),
+            None => format!("at this load the backlog of {backlog} does not grow"),
+        });
+        let clears = self.drain_at_nine_tenths_s;
         lines.push(format!(
-            "a load of {} sessions/s drains it within {}",
-            fixed(0.9 * self.all_miss_sessions_per_s, 4),
-            length(self.drain_at_nine_tenths_s)
+            "a cut to {} sessions/s (0.9 of that capacity) clears it within {}; one to just below what is served now does not, at 0.99 it takes {}",
+            fixed(0.9 * capacity, 4),
+            length(clears),
+            length(10.0 * clears)
         ));
         match (self.caps, self.release_s) {
             (Some((least, most)), release) => {

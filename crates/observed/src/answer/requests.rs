@@ -6,6 +6,7 @@ mod waits;
 
 pub use waits::Waits;
 
+use super::Thresholds;
 use super::timeline::{BINS, Bin, Timeline};
 use crate::form::{Clock, Ended, Observed, Request};
 use crate::measure::population::StepFunction;
@@ -25,6 +26,7 @@ pub struct Client {
     pub known: u64,
     /// Served requests of which it is not.
     pub unknown: u64,
+    /// What could be found, and of how much: of served requests of which it is known.
     pub reusable_tokens: u64,
     pub prompt_tokens: u64,
     /// What the sessions hold together, tokens: the largest of the sums over those present at a
@@ -51,47 +53,53 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn of(observed: &Observed) -> Option<Self> {
+    pub fn of(observed: &Observed, rule: &Thresholds) -> Option<Self> {
         let requests = &observed.requests;
         if requests.is_empty() {
             return None;
         }
         let (sessions, by) = sessions(observed);
         let reusable = reusable_tokens(observed, &sessions);
-        let with =
-            |ended: fn(Ended) -> bool| requests.iter().filter(|r| ended(r.ended)).count() as u64;
+        let each = observed.kept.stands_for();
+        let all = |n: u64| (n as f64 * each) as u64;
+        let with = |ended: fn(Ended) -> bool| {
+            all(requests.iter().filter(|r| ended(r.ended)).count() as u64)
+        };
         let served: Vec<&Request> = requests.iter().filter(|r| r.ended == Ended::Served).collect();
         let has_times = served.iter().all(|r| r.t_submit_s.is_some() && r.t_end_s.is_some());
         let latency = |r: &&Request| r.latency_s.or(Some(r.t_end_s? - r.t_submit_s?));
         let latencies: Vec<f64> = served.iter().filter_map(latency).collect();
-        let present = present(observed, &sessions, has_times);
+        let present = present(observed, &sessions, has_times, rule);
         let follow_ups = reusable.iter().zip(requests).filter(|(reusable, request)| {
             reusable.is_some_and(|tokens| tokens > 0) && request.ended == Ended::Served
         });
         let known = follow_ups.filter(|(_, r)| r.cached_tokens.is_some()).count() as u64;
-        let sum =
-            |of: &dyn Fn(&Request) -> Option<u64>| served.iter().filter_map(|r| of(r)).sum::<u64>();
+        // Of a follow-up whose turn before is not there, nothing is known.
+        let told = requests.iter().zip(&reusable).filter(|(r, _)| r.ended == Ended::Served);
+        let told = told.filter_map(|(r, tokens)| Some((r.prompt_tokens?, (*tokens)?)));
+        let (prompt_tokens, reusable_tokens) = told
+            .fold((0, 0), |(prompts, sums), (prompt, tokens)| (prompts + prompt, sums + tokens));
         let turns = |s: &Session| {
             s.requests.iter().filter(|i| requests[**i].ended == Ended::Served).count()
         };
         let turned: usize = sessions.iter().map(turns).sum();
         Some(Self {
             timeline: timeline(observed, &reusable, has_times),
-            served: served.len() as u64,
+            served: all(served.len() as u64),
             failed: with(|e| matches!(e, Ended::Failed(_))),
             cancelled: with(|e| e == Ended::Cancelled),
             known,
             unknown: served.iter().filter(|r| r.cached_tokens.is_none()).count() as u64,
-            reusable_tokens: reusable.iter().flatten().sum(),
-            prompt_tokens: sum(&|r| r.prompt_tokens),
-            footprints_tokens: present.footprints,
-            sessions_present: present.sessions,
+            reusable_tokens,
+            prompt_tokens,
+            footprints_tokens: present.footprints.map(|tokens| tokens * each),
+            sessions_present: present.sessions.map(|n| n * each),
             closed: present.closed,
-            constant_cached: constant_cached(observed, &sessions),
-            falls_off_at: falls_off_at(observed, &sessions),
-            binding_tokens: reuse::binding_tokens(observed, &sessions, &reusable),
-            waits: waits::waits(observed),
-            first_token_hint: waits::first_token_hint(observed),
+            constant_cached: constant_cached(observed, &sessions, rule),
+            falls_off_at: falls_off_at(observed, &sessions, rule),
+            binding_tokens: reuse::binding_tokens(observed, &sessions, &reusable, rule),
+            waits: waits::waits(observed, rule),
+            first_token_hint: waits::first_token_hint(observed, rule),
             median_latency_s: median(&latencies),
             turns_per_session: (!sessions.is_empty())
                 .then(|| turned as f64 / sessions.len() as f64),
@@ -151,7 +159,8 @@ fn timeline(observed: &Observed, reusable: &[Option<u64>], has_times: bool) -> T
         let ends = requests.iter().filter_map(|r| Some((r.t_submit_s.and(r.t_end_s)?, -1.0)));
         let in_flight = StepFunction::from_changes(starts.chain(ends).collect());
         for bin in &mut bins {
-            bin.outstanding = Some(in_flight.mean_over(Span::new(bin.from_s, bin.to_s)));
+            let mean = in_flight.mean_over(Span::new(bin.from_s, bin.to_s));
+            bin.outstanding = Some(mean * observed.kept.stands_for());
         }
     }
     Timeline { clock, bins }
@@ -165,7 +174,12 @@ struct Present {
 
 /// Sessions between their first request and their last one's end, and what they hold: each its
 /// largest prompt and output.
-fn present(observed: &Observed, sessions: &[Session], has_times: bool) -> Present {
+fn present(
+    observed: &Observed,
+    sessions: &[Session],
+    has_times: bool,
+    rule: &Thresholds,
+) -> Present {
     let requests = &observed.requests;
     let nothing = Present { footprints: None, sessions: None, closed: None };
     let held = |s: &Session| {
@@ -202,8 +216,9 @@ fn present(observed: &Observed, sessions: &[Session], has_times: bool) -> Presen
     let all = Span::new(from, to);
     let middle = Span::new(from + 0.2 * (to - from), to - 0.2 * (to - from));
     let most = count.max_over(all);
-    // As many sessions all the time: the client replaces each that ends.
-    let closed = sessions.len() > 1 && count.min_over(middle) >= 0.8 * most;
+    // As many sessions all the time: the client replaces each that ends. A fifth at each end is
+    // where they enter and leave.
+    let closed = sessions.len() > 1 && count.min_over(middle) >= rule.closed_share * most;
     Present {
         footprints: Some(StepFunction::from_changes(tokens).max_over(all)),
         sessions: Some(most),
@@ -211,9 +226,10 @@ fn present(observed: &Observed, sessions: &[Session], has_times: bool) -> Presen
     }
 }
 
-/// A number of cached tokens that four fifths of the follow-ups share to within a block, while
-/// their prompts grow by far more: the client changes something there.
-fn constant_cached(observed: &Observed, sessions: &[Session]) -> Option<u64> {
+/// A number of cached tokens that most follow-ups share to within a block, while their prompts
+/// grow by far more: the client changes something there.
+fn constant_cached(observed: &Observed, sessions: &[Session], rule: &Thresholds) -> Option<u64> {
+    /// The largest block in use but for a few engines.
     const BLOCK: u64 = 64;
     let mut cached = Vec::new();
     let mut prompts = (u64::MAX, 0);
@@ -227,18 +243,23 @@ fn constant_cached(observed: &Observed, sessions: &[Session]) -> Option<u64> {
             prompts = (prompts.0.min(prompt), prompts.1.max(prompt));
         }
     }
-    if cached.len() < 4 {
+    if cached.len() as u64 <= rule.follow_ups {
         return None;
     }
     cached.sort_unstable();
     let middle = cached[cached.len() / 2];
-    let same = cached.iter().filter(|c| c.abs_diff(middle) <= BLOCK).count();
+    let same = cached.iter().filter(|c| c.abs_diff(middle) <= BLOCK).count() as f64;
     let grows = prompts.1.saturating_sub(prompts.0) > 8 * BLOCK;
-    (middle > 0 && grows && 5 * same >= 4 * cached.len() && middle < prompts.0).then_some(middle)
+    let most = same >= rule.same_share * cached.len() as f64;
+    (middle > 0 && grows && most && middle < prompts.0).then_some(middle)
 }
 
 /// A session alone whose prompts are found up to one length and never beyond.
-fn falls_off_at(observed: &Observed, sessions: &[Session]) -> Option<(u64, u64)> {
+fn falls_off_at(
+    observed: &Observed,
+    sessions: &[Session],
+    rule: &Thresholds,
+) -> Option<(u64, u64)> {
     let [session] = sessions else { return None };
     let turns = session.requests.iter().skip(1).map(|i| &observed.requests[*i]);
     let known: Vec<(u64, u64)> =
@@ -247,5 +268,5 @@ fn falls_off_at(observed: &Observed, sessions: &[Session]) -> Option<(u64, u64)>
     let missed =
         known.iter().filter(|(_, cached)| *cached == 0).map(|(prompt, _)| *prompt).min()?;
     let misses = known.iter().filter(|(_, cached)| *cached == 0).count();
-    (missed > found && misses >= 3).then_some((found, missed))
+    (missed > found && misses as u64 >= rule.follow_ups).then_some((found, missed))
 }

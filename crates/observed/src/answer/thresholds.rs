@@ -30,6 +30,30 @@ pub struct Thresholds {
     pub waiting: f64,
     /// Turns per session, or latencies per window, below which growth cannot be judged.
     pub turns_per_session: f64,
+    /// So many follow-ups of one kind show what they have in common; fewer may be chance.
+    pub follow_ups: u64,
+    /// The share of follow-ups that find one and the same number of tokens, where the client
+    /// breaks its prompt there.
+    pub same_share: f64,
+    /// Misses from less than this share of the pool on are another pool's.
+    pub binding_share: f64,
+    /// The share of its most sessions that a closed population holds throughout.
+    pub closed_share: f64,
+    /// A first token is slow from so many medians on ...
+    pub slow_times: f64,
+    /// ... where no more than this share of the requests is.
+    pub slow_share: f64,
+    /// The share of all waiting from which on those few are the answer.
+    pub waiting_share: f64,
+    /// The share of waiting requests that wait for another reason than room, from which on room
+    /// is not what is lacking.
+    pub deferred_share: f64,
+    /// A usage gauge below this share needs a word where reuse is missed.
+    pub full_usage: f64,
+    /// The share of requests that no counter has, from which on it is told.
+    pub lost_share: f64,
+    /// A first token in less than this share of an earlier one's time hints at reuse.
+    pub hint_share: f64,
 }
 
 impl Default for Thresholds {
@@ -45,6 +69,17 @@ impl Default for Thresholds {
             rise_over_scatter: 2.0,
             waiting: 1.0,
             turns_per_session: 4.0,
+            follow_ups: 3,
+            same_share: 0.8,
+            binding_share: 0.5,
+            closed_share: 0.8,
+            slow_times: 10.0,
+            slow_share: 0.2,
+            waiting_share: 0.5,
+            deferred_share: 0.5,
+            full_usage: 0.9,
+            lost_share: 0.01,
+            hint_share: 0.1,
         }
     }
 }
@@ -66,6 +101,15 @@ impl Thresholds {
             ("found_above", self.found_above),
             ("reusable_share", self.reusable_share),
             ("reuse_shown", self.reuse_shown),
+            ("same_share", self.same_share),
+            ("binding_share", self.binding_share),
+            ("closed_share", self.closed_share),
+            ("slow_share", self.slow_share),
+            ("waiting_share", self.waiting_share),
+            ("deferred_share", self.deferred_share),
+            ("full_usage", self.full_usage),
+            ("lost_share", self.lost_share),
+            ("hint_share", self.hint_share),
         ];
         if let Some((name, x)) = shares.into_iter().find(|(_, x)| !(*x > 0.0 && *x <= 1.0)) {
             return Err(format!("{name}: expected a share above 0 and up to 1, found {x}"));
@@ -76,6 +120,8 @@ impl Thresholds {
             ("rise_over_scatter", self.rise_over_scatter),
             ("waiting", self.waiting),
             ("turns_per_session", self.turns_per_session),
+            ("follow_ups", self.follow_ups as f64),
+            ("slow_times", self.slow_times),
         ];
         if let Some((name, x)) = positive.into_iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
             return Err(format!("{name}: expected a positive number, found {x}"));
@@ -110,7 +156,7 @@ mod tests {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/diagnose.yaml"));
         assert_eq!(parse(text).unwrap(), Thresholds::default());
         let stated = text.lines().filter(|line| line.contains(": ") && !line.starts_with('#'));
-        assert_eq!(stated.count(), 9);
+        assert_eq!(stated.count(), 20);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Times as the source's own clock shows them.
 
+use crate::date::date;
 use crate::digits::fixed;
 use crate::form::Clock;
 
@@ -17,19 +18,6 @@ pub fn shown(t_s: f64, clock: Clock) -> String {
             if clock == Clock::Wall { format!("{year:04}-{day}") } else { day }
         }
     }
-}
-
-/// Year, month and day of a day since 1970-01-01 (proleptic Gregorian calendar).
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, of_year - (153 * shifted + 2) / 5 + 1)
 }
 
 /// A length of time for people: `45 s`, `12 min`, `1 h 04 min`.

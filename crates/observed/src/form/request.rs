@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// One request. Times are seconds on the source's clock; what it does not tell is `None`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// Its session: a place in [`Names`].
     pub session: Option<u32>,
@@ -33,9 +33,10 @@ pub struct Request {
 }
 
 /// How a request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ended {
     /// Served.
+    #[default]
     Served,
     /// It failed: a place in [`Names`].
     Failed(u32),
@@ -82,12 +83,12 @@ pub fn in_order(requests: &mut [Request]) {
 /// Texts that requests point into, each once.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    sessions: Interned,
+    pub(super) sessions: Interned,
     errors: Interned,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Interned {
+pub(super) struct Interned {
     texts: Vec<Box<str>>,
     places: HashMap<Box<str>, u32>,
 }
@@ -98,7 +99,11 @@ const ERROR_CHARS: usize = 120;
 const ERRORS: usize = 1000;
 
 impl Interned {
-    fn place(&mut self, text: &str) -> u32 {
+    pub(super) fn text(&self, place: u32) -> &str {
+        self.texts.get(place as usize).map_or("", |text| text)
+    }
+
+    pub(super) fn place(&mut self, text: &str) -> u32 {
         if let Some(place) = self.places.get(text) {
             return *place;
         }
@@ -127,7 +132,7 @@ impl Names {
 
     /// A session's id.
     pub fn session_id(&self, place: u32) -> &str {
-        self.sessions.texts.get(place as usize).map_or("", |id| id)
+        self.sessions.text(place)
     }
 
     /// An error's words.

@@ -27,7 +27,10 @@ pub fn of(
     if by == By::GrowingPrompt {
         notes.add("sessions told by their growing prompts: no ids", 0);
     }
-    let in_none = observed.requests.iter().filter(|r| r.session.is_none() && by == By::Ids);
+    if by == By::HashIds {
+        found.iter().for_each(|_| notes.add("sessions told by the hash ids of their prompts", 0));
+    }
+    let in_none = observed.requests.iter().filter(|r| r.session.is_none() && by.is_told());
     in_none.for_each(|_| dropped.add("requests of no session", 0));
     let mut streams: Vec<Stream<'_>> = Vec::new();
     for session in &found {
@@ -129,32 +132,12 @@ fn turns_of(
     turns
 }
 
-/// Nobody says when a session ends: it has, unless it may only be in a tool call.
+/// Nobody says when a session ends.
 fn session_of(stream: &Stream<'_>, turns: &[Turn], duration_s: f64, notes: &mut Losses) -> Session {
-    let done = turns.iter().filter(|turn| turn.status == TurnStatus::Ok).count() as u64;
-    let last = turns.last();
-    let end = last.and_then(|turn| turn.t_end_s);
-    let gaps = turns.windows(2).filter_map(|pair| Some(pair[1].t_submit_s - pair[0].t_end_s?));
-    let longest = gaps.max_by(f64::total_cmp).unwrap_or(0.0);
-    let status = match last.map(|turn| &turn.status) {
-        Some(TurnStatus::Error(_)) => SessionStatus::Failed,
-        Some(TurnStatus::Ok) if end.is_some_and(|end| end + longest < duration_s) => {
-            notes.add("sessions taken as ended with their last turn: nobody says so", 0);
-            SessionStatus::Completed
-        }
-        _ => SessionStatus::Running,
-    };
-    Session {
-        id: stream.id.as_str().into(),
-        kind: Kind::Base,
-        t_planned_s: None,
-        t_admitted_s: turns.first().map(|turn| turn.t_ready_s),
-        t_end_s: end.filter(|_| status != SessionStatus::Running),
-        turns_planned: turns.len() as u64,
-        turns_done: done,
-        gate_wait_s: 0.0,
-        pauses: 0,
-        pause_s: 0.0,
-        status,
+    let turns: Vec<&Turn> = turns.iter().collect();
+    let session = Session::of_turns(&stream.id, Kind::Base, &turns, None, duration_s);
+    if session.status == SessionStatus::Completed {
+        notes.add("sessions taken as ended with their last turn: nobody says so", 0);
     }
+    session
 }

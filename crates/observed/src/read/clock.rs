@@ -1,16 +1,8 @@
 //! Dates and times of day as logs write them, in seconds. No zone is assumed: they are read as
 //! if they were UTC, and printed the same way.
 
+use crate::date::days;
 use crate::form::Clock;
-
-/// Days from 1970-01-01 (proleptic Gregorian calendar).
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
 
 /// The leap year that dates without a year are put in.
 const ASSUMED_YEAR: i64 = 2000;

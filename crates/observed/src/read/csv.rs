@@ -239,20 +239,7 @@ impl Table {
     }
 
     fn request(&mut self, line: u64, fields: &[String]) {
-        let mut request = Request {
-            session: None,
-            turn: None,
-            t_ready_s: None,
-            t_submit_s: None,
-            t_first_s: None,
-            t_end_s: None,
-            latency_s: None,
-            prompt_tokens: None,
-            cached_tokens: None,
-            output_tokens: None,
-            ended: Ended::Served,
-            row: self.row,
-        };
+        let mut request = Request { row: self.row, ..Request::default() };
         let (mut session, mut kind, mut failed, mut bad) = (None, None, None, false);
         for (column, field) in self.each(fields) {
             let number = number_in(field).filter(|x| *x >= 0.0);
@@ -297,7 +284,6 @@ impl Table {
             Some(kind) => format!("{kind} {id}"),
             None => id,
         });
-        request.session = session.map(|id| self.observed.names.session(&id));
         if let Some(words) = failed {
             request.ended = Ended::Failed(self.observed.names.error(&words));
         }
@@ -306,6 +292,6 @@ impl Table {
             Some(_) => Clock::Monotonic,
             None => Clock::Order,
         };
-        self.observed.requests.push(request);
+        self.observed.keep(session.as_deref(), request);
     }
 }

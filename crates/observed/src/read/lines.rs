@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
 use memchr::memmem::Finder;
+use memchr::{memchr, memchr2};
 
 use super::Parse;
 use crate::form::{Losses, Observed};
@@ -48,18 +48,11 @@ impl<T: LineReader> Lines<T> {
             self.reader.line(self.number, line, ended);
             return;
         }
-        let plain;
-        let line = if memchr(0x1b, line).is_some() {
-            plain = without_colours(line);
-            &plain
-        } else {
-            line
-        };
-        if memchr(b'\r', line).is_none() {
-            self.reader.line(self.number, line, ended);
-        } else {
-            line.split(|b| *b == b'\r').for_each(|part| self.reader.line(self.number, part, ended));
+        if memchr2(0x1b, b'\r', line).is_none() {
+            return self.reader.line(self.number, line, ended);
         }
+        let plain = without_colours(line);
+        plain.split(|b| *b == b'\r').for_each(|part| self.reader.line(self.number, part, ended));
     }
 }
 

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use super::Parse;
 use super::json::{Event, Events, Scalar, is_lines};
+use super::links::Links;
 use super::shape::{Field, Shape};
-use crate::form::{Clock, Ended, Losses, Observed, Request, tokens};
-
-/// Requests that are kept.
-const MOST: usize = 2_000_000;
+use crate::form::{Clock, Ended, Losses, Observed, Request, mixed, tokens};
 
 /// A value of a record.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +32,8 @@ impl Requests {
             keys,
             base: None,
             cells,
+            hash_ids: Vec::new(),
+            links: Links::default(),
             observed: Observed::default(),
             turns_from_0: false,
             row: 0,
@@ -72,6 +72,9 @@ struct Builder {
     /// Where a record's keys begin, inside one.
     base: Option<usize>,
     cells: Vec<Option<Cell>>,
+    /// Hash ids of the record's blocks of prompt, where it has them.
+    hash_ids: Vec<u64>,
+    links: Links,
     observed: Observed,
     turns_from_0: bool,
     row: u32,
@@ -83,6 +86,7 @@ impl Builder {
             Event::Open(path) if self.base.is_none() && self.shape.records.contains(&path) => {
                 self.base = Some(if path.is_empty() { 0 } else { path.len() + 1 });
                 self.cells.iter_mut().for_each(|cell| *cell = None);
+                self.hash_ids.clear();
             }
             Event::Close(path) if self.base.is_some() && self.shape.records.contains(&path) => {
                 self.base = None;
@@ -91,6 +95,13 @@ impl Builder {
             Event::Scalar(path, scalar) => {
                 let Some(key) = self.base.and_then(|base| path.get(base..)) else { return };
                 let Some(place) = self.keys.get(key).copied() else { return };
+                if self.shape.fields[place].1 == Field::HashIds {
+                    return self.hash_ids.push(match scalar {
+                        Scalar::Number(x) => x.to_bits(),
+                        Scalar::Text(text) => mixed(text.as_bytes()),
+                        Scalar::Null | Scalar::Flag(_) => 0,
+                    });
+                }
                 let is_list = key.ends_with("[]");
                 let cell = &mut self.cells[place];
                 if cell.is_some() && is_list {
@@ -154,16 +165,12 @@ impl Builder {
         let mut dropped = std::mem::take(&mut self.observed.dropped);
         let request = self.request(line, &mut dropped);
         self.observed.dropped = dropped;
-        match request {
-            Some(_) if self.observed.requests.len() >= MOST => {
-                self.observed.dropped.add("requests beyond 2,000,000", line);
-            }
-            Some(request) => self.observed.requests.push(request),
-            None => {}
+        if let Some((session, request)) = request {
+            self.observed.keep(session.as_deref(), request);
         }
     }
 
-    fn request(&mut self, line: u64, dropped: &mut Losses) -> Option<Request> {
+    fn request(&mut self, line: u64, dropped: &mut Losses) -> Option<(Option<String>, Request)> {
         let turn = self
             .number(Field::Turn)
             .or_else(|| self.number(Field::Messages).map(|n| ((n + 1.0) / 2.0).floor()));
@@ -200,9 +207,9 @@ impl Builder {
             dropped.add("records without prompt tokens", line);
             return None;
         }
-        let session = self.session();
+        let session = self.session().or_else(|| self.linked(prompt));
         let mut request = Request {
-            session: session.map(|id| self.observed.names.session(&id)),
+            session: None,
             turn,
             t_ready_s: self.number(Field::Ready),
             t_submit_s: self.number(Field::Submit),
@@ -220,7 +227,14 @@ impl Builder {
             Some(t) if t > 9e8 => Clock::Wall,
             _ => Clock::Monotonic,
         };
-        Some(request)
+        Some((session, request))
+    }
+
+    /// The session that a request's hash ids continue, or a new one.
+    fn linked(&mut self, prompt: Option<u64>) -> Option<String> {
+        let number = self.links.session_of(&self.hash_ids, prompt?)?;
+        self.observed.sessions_by_hashes = true;
+        Some(format!("prefix {number}"))
     }
 
     /// Fills in times that follow from others, and refuses those that cannot be.

@@ -33,11 +33,14 @@ pub struct SglangLog {
     version: Option<String>,
     caching: Option<bool>,
     last: String,
+    /// Of the last stamp, what stands behind its time, and what that says.
+    tag: Vec<u8>,
+    ranks: Ranks,
 }
 
 impl Default for SglangLog {
     fn default() -> Self {
-        let (observed, pool, version, last) = Default::default();
+        let (observed, pool, version, last, tag) = Default::default();
         Self {
             batch: Finder::new(" batch"),
             marks: Marks::new(MARKS),
@@ -46,6 +49,8 @@ impl Default for SglangLog {
             version,
             caching: None,
             last,
+            tag,
+            ranks: Ranks::of(&[]),
         }
     }
 }
@@ -56,23 +61,22 @@ const KINDS: [&[u8]; 3] = [b"Prefill", b"Decode", b"new fill"];
 impl LineReader for SglangLog {
     fn line(&mut self, number: u64, line: &[u8], ended: bool) {
         let words = self.batch.find_iter(line);
-        let places: Vec<usize> = words
-            .filter_map(|end| {
-                let kind = KINDS.iter().find(|kind| line[..end].ends_with(kind))?;
-                Some(end - kind.len())
-            })
-            .collect();
-        if places.is_empty() {
+        let mut places = words.filter_map(|end| {
+            let kind = KINDS.iter().find(|kind| line[..end].ends_with(kind))?;
+            Some(end - kind.len())
+        });
+        let Some(first) = places.next() else {
             self.other(number, line);
             return;
+        };
+        // Mostly none: a record per line.
+        let glued: Vec<usize> = places.collect();
+        let (mut from, mut place) = (0, first);
+        for next in glued {
+            self.batch(number, &line[from..place], &line[place..next], true);
+            (from, place) = (place, next);
         }
-        let mut from = 0;
-        for (i, place) in places.iter().enumerate() {
-            let end = places.get(i + 1).copied().unwrap_or(line.len());
-            let last = i + 1 == places.len();
-            self.batch(number, &line[from..*place], &line[*place..end], ended || !last);
-            from = *place;
-        }
+        self.batch(number, &line[from..place], &line[place..], ended);
     }
 
     fn finish(mut self) -> Observed {
@@ -93,46 +97,50 @@ impl SglangLog {
             self.observed.dropped.add("log records without a time", line);
             return;
         };
-        let ranks = Ranks::of(&before[stamp.start..]);
-        if !ranks.first {
+        let tag = tag(&before[stamp.start..]);
+        if tag != self.tag {
+            self.ranks = Ranks::of(tag);
+            self.tag = tag.to_vec();
+        }
+        if !self.ranks.first {
             self.observed
                 .notes
                 .add("lines of further ranks, which share their engine's pool", line);
             return;
         }
         self.observed.clock = stamp.clock;
-        if self.last != ranks.name || self.observed.engines.is_empty() {
-            self.last.clone_from(&ranks.name);
-            self.observed.engines.entry(ranks.name).or_default();
+        if self.last != self.ranks.name || self.observed.engines.is_empty() {
+            self.last.clone_from(&self.ranks.name);
+            self.observed.engines.entry(self.last.clone()).or_default();
         }
         let Some(engine) = self.observed.engines.get_mut(&self.last) else { return };
         let prefill = !record.starts_with(b"Decode");
         let text = String::from_utf8_lossy(record);
-        let mut pieces = pieces(&text);
         if !ended {
-            // Its last value may be the beginning of another.
-            pieces.pop();
             self.observed.dropped.add("last values of a cut-off line", line);
         }
         let mut sample = Sample::at(stamp.t_s);
         let (mut new, mut cached) = (None, None);
-        for (name, value) in pieces.into_iter().filter_map(pair) {
-            let Some(x) = number(value) else { continue };
-            match name.trim_start_matches('#') {
-                "new-token" | "new_token" => new = Some(x),
-                "cached-token" | "cached_token" => cached = Some(x),
-                "running-req" => sample.set(Quantity::Running, x),
-                "queue-req" => sample.set(Quantity::Waiting, x),
-                "token usage" | "full token usage" => sample.set(Quantity::Usage, x),
-                "swa token usage" | "mamba usage" => sample.set(Quantity::SubPoolUsage, x),
-                "token" | "full token" if !prefill => sample.set(Quantity::UsedTokens, x),
-                "input throughput (token/s)" => sample.set(Quantity::PromptRate, x),
-                "gen throughput (token/s)" => sample.set(Quantity::GenerationRate, x),
-                // Since the server started, its own.
-                "cache hit rate" => sample.set(Quantity::LoggedHits, x / 100.0),
-                _ => {}
-            }
-        }
+        let mut take = |piece: &str| {
+            let Some((name, value)) = pair(piece) else { return };
+            let into = match name.trim_start_matches('#') {
+                "new-token" | "new_token" => return new = number(value),
+                "cached-token" | "cached_token" => return cached = number(value),
+                "running-req" => Quantity::Running,
+                "queue-req" => Quantity::Waiting,
+                "token usage" | "full token usage" => Quantity::Usage,
+                "swa token usage" | "mamba usage" => Quantity::SubPoolUsage,
+                "token" | "full token" if !prefill => Quantity::UsedTokens,
+                "input throughput (token/s)" => Quantity::PromptRate,
+                "gen throughput (token/s)" => Quantity::GenerationRate,
+                // Since the server started, its own, in percent.
+                "cache hit rate" => Quantity::LoggedHits,
+                _ => return,
+            };
+            let percent = if into == Quantity::LoggedHits { 100.0 } else { 1.0 };
+            number(value).into_iter().for_each(|x| sample.set(into, x / percent));
+        };
+        pieces(&text, ended, &mut take);
         // Whoever lacks one of the two counts nothing: a cut-off line.
         if let (true, Some(new), Some(cached)) = (prefill, new, cached) {
             for (quantity, more) in
@@ -170,13 +178,24 @@ impl SglangLog {
     }
 }
 
-/// Pieces between commas or, in old versions, between full stops.
-fn pieces(text: &str) -> Vec<&str> {
+/// Pieces between commas or, in old versions, between full stops. Of a record that was cut off
+/// the last value may be the beginning of another, and is left out.
+fn pieces(text: &str, ended: bool, take: &mut impl FnMut(&str)) {
     let comma = text.find(',').unwrap_or(text.len());
     if text[..comma].contains(". ") {
-        return text.split(", ").flat_map(|piece| piece.splitn(8, ". ")).collect();
+        let all: Vec<&str> = text.split(", ").flat_map(|part| part.splitn(8, ". ")).collect();
+        let whole = all.len() - usize::from(!ended);
+        return all[..whole].iter().for_each(|piece| take(piece));
     }
-    text.split(',').collect()
+    let whole = if ended { text } else { text.rsplit_once(',').map_or("", |(whole, _)| whole) };
+    whole.split(',').for_each(take);
+}
+
+/// What stands in a stamp behind its date and time of day.
+fn tag(stamp: &[u8]) -> &[u8] {
+    let end = memchr::memchr(b']', stamp).unwrap_or(stamp.len());
+    let behind = memchr::memchr_iter(b' ', &stamp[..end]).nth(1);
+    behind.map_or(&[], |blank| &stamp[blank + 1..end])
 }
 
 /// The ranks that a line's stamp names.
@@ -188,11 +207,10 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn of(stamp: &[u8]) -> Self {
-        let end = memchr::memchr(b']', stamp).unwrap_or(stamp.len());
-        let text = std::str::from_utf8(&stamp[..end]).unwrap_or_default();
+    fn of(tag: &[u8]) -> Self {
+        let text = std::str::from_utf8(tag).unwrap_or_default();
         let (mut name, mut first) = (String::new(), true);
-        for word in text.split(' ').skip(2) {
+        for word in text.split(' ') {
             let rank = |prefix: &str| {
                 word.strip_prefix(prefix).filter(|n| n.bytes().all(|b| b.is_ascii_digit()))
             };

@@ -38,6 +38,8 @@ pub enum Field {
     Cancelled,
     /// JSON within a text that may name the session.
     Parameters,
+    /// A list: what tells the blocks of the prompt apart.
+    HashIds,
 }
 
 /// A shape.
@@ -51,8 +53,8 @@ pub struct Shape {
 }
 
 use Field::{
-    Cached, CachedPart, Cancelled, End, Error, First, FirstAfter, Latency, Messages, Output,
-    Parameters, Phase, Prompt, PromptPart, Ready, Session, Status, Submit, Turn,
+    Cached, CachedPart, Cancelled, End, Error, First, FirstAfter, HashIds, Latency, Messages,
+    Output, Parameters, Phase, Prompt, PromptPart, Ready, Session, Status, Submit, Turn,
 };
 
 const GUIDELLM: Shape = Shape {
@@ -154,6 +156,7 @@ const USAGE: Shape = Shape {
         ("session_id", Session, 1.0),
         ("conversation_id", Session, 1.0),
         ("session", Session, 1.0),
+        ("hash_ids[]", HashIds, 1.0),
         ("turn", Turn, 1.0),
         ("turn_index", Turn, 1.0),
         ("round_idx", Turn, 1.0),

@@ -74,6 +74,9 @@ fn the_number_of_sessions_that_fit_counts_the_idle_ones() {
     let text = usage_lines(&turns(20, 12, (6000, 3000), (3.0, 8.0), |_, _| Some(0)));
     let answer = only_of(&read(&text), &ask);
     assert_eq!((answer.verdict, answer.cause), (Verdict::Trap, Cause::Capacity), "{answer:#?}");
+    // Nothing arrives, so no cut of arrivals is advised.
+    let then = answer.capacity.unwrap().lines(false);
+    assert!(then.iter().all(|line| !line.contains("cut of arrivals")), "{then:#?}");
     // Each holds 39,050 tokens at the end, although few are in the engine at a time.
     assert!(proves(&answer, "about 5 fit, those in tool calls counted"), "{answer:#?}");
 }

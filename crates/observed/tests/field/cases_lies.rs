@@ -78,3 +78,28 @@ fn a_rate_that_stands_still_is_not_read_even_between_lines_of_an_access_log() {
         assert!(answer.headline.contains("stands still"), "{}", answer.headline);
     }
 }
+
+/// A turn whose session's earlier ones are not in the file, and a line cut out of a log.
+#[test]
+fn what_one_record_cannot_say_is_not_said() {
+    let third = "{\"session_id\":\"s\",\"turn\":3,\"submit_timestamp\":1788300000.4,\"complete_timestamp\":1788300003.9,\"usage\":{\"prompt_tokens\":9100,\"prompt_tokens_details\":{\"cached_tokens\":8960}}}\n";
+    for text in [third.to_owned(), third.replace("\"turn\":3,", "")] {
+        let answer = only(&text);
+        assert!(!proves(&answer, "0.0 % could be found"), "{answer:#?}");
+        assert!(
+            proves(&answer, "98.5 % could be found, the best stretch of this file"),
+            "{answer:#?}"
+        );
+    }
+    let line = |_| Line {
+        prompt_rate: 812.4,
+        running: 12,
+        waiting: 31,
+        preemptions: 0,
+        usage: 97.3,
+        hits: 3.1,
+    };
+    let answer = only(&vllm_log((0..1).map(line)));
+    assert!(answer.headline.contains("one record alone"), "{}", answer.headline);
+    assert!(answer.action.starts_with("give some minutes of the log"), "{}", answer.action);
+}

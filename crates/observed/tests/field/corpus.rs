@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use trapcheck_observed::answer::Ask;
 use trapcheck_observed::form::Observed;
 use trapcheck_observed::format::Format;
+use trapcheck_observed::import::{Told, runs};
 use trapcheck_observed::read::{Reader, whole};
 
 use crate::made::judged;
@@ -95,7 +96,28 @@ fn no_file_read_as_any_format_panics_or_gives_what_is_no_number() {
                 assert!(!answer.headline.contains("NaN"), "{}: {}", sample.name, answer.headline);
                 assert!(!answer.headline.contains("inf "), "{}: {}", sample.name, answer.headline);
             }
+            drop(runs(&observed, &told_of_a_run()));
         }
+    }
+}
+
+/// All that a run needs beside its files.
+fn told_of_a_run() -> Told {
+    Told {
+        run_id: "r".into(),
+        cell: "c".into(),
+        arm: "a".into(),
+        pool_tokens: Some(1000),
+        prefix_caching: Some(true),
+        population: None,
+    }
+}
+
+#[test]
+fn the_fuzz_target_goes_through_what_the_corpus_goes_through() {
+    let target = include_str!("../../fuzz/fuzz_targets/readers.rs");
+    for what in ["Format::ALL", "Reader::new", "answers(", "runs("] {
+        assert!(target.contains(what), "{what}");
     }
 }
 
@@ -120,6 +142,7 @@ fn files_with_a_byte_changed_anywhere_never_panic() {
             for format in [None, sample.format] {
                 if let Ok(observed) = whole(&bytes, format) {
                     let _ = judged(&observed, &Ask::default());
+                    drop(runs(&observed, &told_of_a_run()));
                 }
             }
         }

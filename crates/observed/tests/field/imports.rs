@@ -125,6 +125,25 @@ fn a_session_with_several_requests_at_once_is_as_many_streams_and_counted() {
 }
 
 #[test]
+fn requests_without_ids_are_the_sessions_that_the_hash_ids_of_their_prompts_tell() {
+    let text = include_str!("../corpus/usage.hash-ids.txt");
+    let imported = one(text);
+    let run = &imported.run;
+    assert_eq!((run.sessions.len(), run.turns.len()), (3, 9));
+    let numbers: Vec<_> = run.turns.iter().map(|t| (t.session.0, t.number)).collect();
+    assert_eq!(numbers[..6], [(0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)]);
+    assert_eq!(imported.notes.count("sessions told by the hash ids of their prompts"), 3);
+    // Beside ids they tell nothing more.
+    let named = text.replace("{\"submit", "{\"session_id\":\"one\",\"submit");
+    let of_one = one(&named);
+    assert_eq!(of_one.notes.count("sessions told by the hash ids of their prompts"), 0);
+    assert!(of_one.run.sessions.iter().all(|s| s.id.starts_with("one")));
+    // What the sessions could have found is known, so what they missed is, too.
+    let answer = crate::made::only(&text.replace("\"cached_tokens\":96", "\"cached_tokens\":0"));
+    assert!(crate::made::proves(&answer, "had been sent before"), "{answer:#?}");
+}
+
+#[test]
 fn failures_and_what_was_given_up_are_kept_and_what_has_no_place_is_counted() {
     let mut text = usage_lines(&turns(2, 3, (1000, 500), (1.0, 5.0), |before, _| Some(before)));
     text += &format!(

@@ -11,10 +11,13 @@
 //! Residuals are relative to the span, because a saturated span's noise is large and
 //! would drown the short spans, which alone show the fixed part.
 //!
-//! Left out: attention's growth with length.
+//! Where it is asked for, attention's part is fitted too, `+ c x pairs` of a token with one before
+//! it, a decoded token's costing what a prompt's do: prompts have to differ in length for that.
+//! Otherwise it is in `b`, at the lengths of the run.
 
 use serde::{Deserialize, Serialize};
 
+use super::least_squares::normal_equations;
 use crate::run::{Run, Turn, TurnStatus};
 use crate::setup::Costs;
 use crate::setup::cell::IterationParts;
@@ -32,6 +35,9 @@ pub struct IterationFit {
     pub fixed_s: f64,
     /// b, s per token prefilled or decoded.
     pub per_token_s: f64,
+    /// c, s per pair of a token with one before it; 0 where it is part of b.
+    #[serde(default)]
+    pub per_pair_s: f64,
     /// Turns whose decoding was fitted.
     pub spans: usize,
     /// Root mean square of the residuals, relative to the spans.
@@ -53,11 +59,14 @@ pub enum IterationError {
 }
 
 /// The parts of an iteration's cost that a fit does not tell from `b`, by their names in a
-/// cell's file.
+/// cell's file; with attention only the first.
 pub const NOT_TOLD: [&str; 3] = ["f0_s", "c_p_s_per_pair", "c_d_s"];
 
+/// c_d is the cost of this much decode context.
+const DECODE_CONTEXT_TOKENS: f64 = 8192.0;
+
 impl IterationFit {
-    /// As a cell's costs; attention is in `b`.
+    /// As a cell's costs.
     pub fn costs(&self) -> Costs {
         self.parts().costs()
     }
@@ -68,9 +77,14 @@ impl IterationFit {
             a_s: self.fixed_s,
             f0_s: 0.0,
             b_s_per_token: self.per_token_s,
-            c_p_s_per_pair: 0.0,
-            c_d_s: 0.0,
+            c_p_s_per_pair: self.per_pair_s,
+            c_d_s: self.per_pair_s * DECODE_CONTEXT_TOKENS,
         }
+    }
+
+    /// What of an iteration's cost it does not tell.
+    pub fn not_told(&self) -> &'static [&'static str] {
+        if self.per_pair_s > 0.0 { &NOT_TOLD[..1] } else { &NOT_TOLD }
     }
 }
 
@@ -84,6 +98,31 @@ struct Span {
     /// Iterations after the first token: tokens after the first.
     iterations: f64,
 }
+
+/// What was computed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    tokens: f64,
+    /// Pairs of a token with itself or one before it.
+    pairs: f64,
+}
+
+impl Span {
+    /// A prompt's.
+    fn prefill(&self) -> Work {
+        let tokens = self.prompt_tokens;
+        Work { tokens, pairs: tokens * (tokens + 1.0) / 2.0 }
+    }
+
+    /// That of its decoding.
+    fn decoding(&self) -> Work {
+        let tokens = self.iterations;
+        Work { tokens, pairs: tokens * (self.prompt_tokens + (tokens + 1.0) / 2.0) }
+    }
+}
+
+/// Iterations, tokens and pairs per second of a turn's decoding.
+type Row = [f64; 3];
 
 /// Fits the costs of a cache-off run's iterations by least squares over its turns.
 ///
@@ -102,8 +141,19 @@ pub fn fit_all(runs: &[&Run]) -> Result<IterationFit, IterationError> {
     fit_rows(&each.concat())
 }
 
-/// Iterations and tokens computed per second of each turn's decoding.
-fn rows(run: &Run) -> Result<Vec<(f64, f64)>, IterationError> {
+/// The same, with attention's part told apart.
+///
+/// # Errors
+/// As [`fit_all`].
+pub fn fit_attention(runs: &[&Run]) -> Result<IterationFit, IterationError> {
+    let each = runs.iter().map(|run| rows(run)).collect::<Result<Vec<_>, _>>()?;
+    let rows = each.concat();
+    let costs = normal_equations(&rows, |row| *row, 3).ok_or(IterationError::NotTold)?;
+    found(&rows, costs, 3)
+}
+
+/// A row for each turn.
+fn rows(run: &Run) -> Result<Vec<Row>, IterationError> {
     if run.meta.prefix_caching {
         return Err(IterationError::CacheOn);
     }
@@ -118,32 +168,40 @@ fn rows(run: &Run) -> Result<Vec<(f64, f64)>, IterationError> {
         let previous_s = if earlier > 0 { firsts[earlier - 1] } else { 0.0 };
         span.prefill_from_s = span.prefill_from_s.max(previous_s).min(span.first_s);
     }
-    // Relative to the span: d = a n + b t becomes 1 = a n/d + b t/d.
+    // Relative to the span: d = a n + b t + c p becomes 1 = a n/d + b t/d + c p/d.
     let meanwhile = Meanwhile::of(&spans);
     Ok(spans
         .iter()
         .map(|s| (s, s.end_s - s.first_s))
-        .map(|(s, d)| (s.iterations / d, tokens_during(meanwhile.of_span(s), s) / d))
+        .map(|(s, d)| {
+            let work = work_during(meanwhile.of_span(s), s);
+            [s.iterations / d, work.tokens / d, work.pairs / d]
+        })
         .collect())
 }
 
-fn fit_rows(rows: &[(f64, f64)]) -> Result<IterationFit, IterationError> {
-    let sum = |of: fn(&(f64, f64)) -> f64| rows.iter().map(of).sum::<f64>();
-    let (nn, nt, tt) = (sum(|r| r.0 * r.0), sum(|r| r.0 * r.1), sum(|r| r.1 * r.1));
-    let (n, t) = (sum(|r| r.0), sum(|r| r.1));
+/// a and b; attention is in b.
+fn fit_rows(rows: &[Row]) -> Result<IterationFit, IterationError> {
+    let sum = |of: fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
+    let (nn, nt, tt) = (sum(|r| r[0] * r[0]), sum(|r| r[0] * r[1]), sum(|r| r[1] * r[1]));
+    let (n, t) = (sum(|r| r[0]), sum(|r| r[1]));
     let determinant = nn * tt - nt * nt;
-    let fixed_s = (n * tt - t * nt) / determinant;
-    let per_token_s = (t * nn - n * nt) / determinant;
-    if !(fixed_s > 0.0 && per_token_s > 0.0 && fixed_s.is_finite() && per_token_s.is_finite()) {
+    found(rows, [(n * tt - t * nt) / determinant, (t * nn - n * nt) / determinant, 0.0], 2)
+}
+
+/// The fit with these a, b and c, if the first `parts` of them are costs.
+fn found(rows: &[Row], costs: Row, parts: usize) -> Result<IterationFit, IterationError> {
+    if !costs[..parts].iter().all(|x| *x > 0.0 && x.is_finite()) {
         return Err(IterationError::NotTold);
     }
+    let [fixed_s, per_token_s, per_pair_s] = costs;
     let squares: f64 = rows
         .iter()
-        .map(|(n, t)| 1.0 - fixed_s * n - per_token_s * t)
+        .map(|[n, t, p]| 1.0 - fixed_s * n - per_token_s * t - per_pair_s * p)
         .map(|residual| residual * residual)
         .sum();
     let residual_rms = (squares / rows.len() as f64).sqrt();
-    Ok(IterationFit { fixed_s, per_token_s, spans: rows.len(), residual_rms })
+    Ok(IterationFit { fixed_s, per_token_s, per_pair_s, spans: rows.len(), residual_rms })
 }
 
 fn span(turn: &Turn) -> Option<Span> {
@@ -192,17 +250,18 @@ impl<'a> Meanwhile<'a> {
     }
 }
 
-/// Tokens computed while `one` decodes, for it and for others.
-fn tokens_during(spans: &[Span], one: &Span) -> f64 {
-    spans
-        .iter()
-        .map(|s| {
-            let during = |from_s: f64, to_s: f64| {
-                let overlap = (to_s.min(one.end_s) - from_s.max(one.first_s)).max(0.0);
-                if to_s > from_s { overlap / (to_s - from_s) } else { 0.0 }
-            };
-            s.prompt_tokens * during(s.prefill_from_s, s.first_s)
-                + s.iterations * during(s.first_s, s.end_s)
-        })
-        .sum()
+/// What is computed while `one` decodes, for it and for others.
+fn work_during(spans: &[Span], one: &Span) -> Work {
+    let mut all = Work::default();
+    for s in spans {
+        let during = |from_s: f64, to_s: f64| {
+            let overlap = (to_s.min(one.end_s) - from_s.max(one.first_s)).max(0.0);
+            if to_s > from_s { overlap / (to_s - from_s) } else { 0.0 }
+        };
+        let (prefill, decoding) = (s.prefill(), s.decoding());
+        let (first, rest) = (during(s.prefill_from_s, s.first_s), during(s.first_s, s.end_s));
+        all.tokens += prefill.tokens * first + decoding.tokens * rest;
+        all.pairs += prefill.pairs * first + decoding.pairs * rest;
+    }
+    all
 }

@@ -3,9 +3,19 @@
 
 use std::borrow::Cow;
 
+use crate::date;
 use crate::decimal::Decimal;
 use crate::escape::shortened;
 use crate::setup::layout::{Others, Rule, Term, Unit};
+
+/// The clock of their absolute times.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Clock {
+    /// The run's time 0 on it, s.
+    pub origin: Option<Decimal>,
+    /// How far a date without a zone is ahead of UTC, s.
+    pub zone_s: i64,
+}
 
 /// A rule, ready to be applied row by row.
 #[derive(Debug)]
@@ -31,6 +41,9 @@ struct Arithmetic {
     factor: Decimal,
     terms: Vec<Decimal>,
     add: Decimal,
+    /// How far a date without a zone is ahead of UTC, s, where a date can be meant: by an
+    /// absolute time, and by what is added or subtracted.
+    dates: Option<i64>,
 }
 
 /// An input that cannot be converted.
@@ -62,15 +75,16 @@ pub fn named(theirs: &str, name: &str) -> String {
 }
 
 impl Answer {
-    /// Prepares a rule; `origin` is the run's time 0 on the clock of absolute times, s.
-    pub fn new(rule: &Rule, origin: Option<Decimal>) -> Self {
+    /// Prepares a rule for absolute times of a clock.
+    pub fn new(rule: &Rule, clock: Clock) -> Self {
         let words = (!rule.values.is_empty()).then(|| Words::new(rule));
-        let arithmetic = Arithmetic::new(rule, origin);
+        let arithmetic = Arithmetic::new(rule, clock);
+        let arithmetic = (!arithmetic.changes_nothing() || rule.absolute).then_some(arithmetic);
         Self {
             constant: rule.constant.as_ref().map(|constant| constant.0.clone()),
             words,
             separator: rule.separator.clone(),
-            arithmetic: (!arithmetic.changes_nothing()).then_some(arithmetic),
+            arithmetic,
         }
     }
 
@@ -152,15 +166,18 @@ fn quoted(text: &str) -> String {
 }
 
 impl Arithmetic {
-    fn new(rule: &Rule, origin: Option<Decimal>) -> Self {
+    fn new(rule: &Rule, clock: Clock) -> Self {
         let term = |t: &Term| factor(t.unit, t.factor);
         let minus = rule.minus.iter().map(|t| term(t).negative());
         let add = rule.add.and_then(Decimal::from_f64).unwrap_or(Decimal::ZERO);
-        let since = origin.filter(|_| rule.absolute).unwrap_or(Decimal::ZERO);
+        let since = clock.origin.filter(|_| rule.absolute).unwrap_or(Decimal::ZERO);
+        let terms: Vec<Decimal> = rule.plus.iter().map(term).chain(minus).collect();
+        let dates = rule.absolute || !terms.is_empty();
         Self {
             factor: factor(rule.unit, rule.factor),
-            terms: rule.plus.iter().map(term).chain(minus).collect(),
+            terms,
             add: add.plus(since.negative()).unwrap_or(Decimal::ZERO),
+            dates: dates.then_some(clock.zone_s),
         }
     }
 
@@ -174,25 +191,42 @@ impl Arithmetic {
         input: impl Fn(usize) -> Option<&'v str>,
     ) -> Result<Option<String>, Wrong> {
         let too_long = || Wrong { input: 0, message: "too many digits to be converted".into() };
-        let first = number(0, first)?.times(self.factor).ok_or_else(too_long)?;
+        let first = self.number(0, first, self.factor)?;
+        let first = first.times(self.factor).ok_or_else(too_long)?;
         let mut sum = first.plus(self.add).ok_or_else(too_long)?;
         for (i, factor) in (1..).zip(&self.terms) {
             let Some(text) = input(i) else { return Ok(None) };
-            let term = number(i, text)?.times(*factor).ok_or_else(too_long)?;
+            let term = self.number(i, text, *factor)?.times(*factor).ok_or_else(too_long)?;
             sum = sum.plus(term).ok_or_else(too_long)?;
         }
         Ok(Some(sum.to_string()))
     }
+
+    /// A number, or the Unix seconds of a date where one can be meant.
+    fn number(&self, input: usize, text: &str, factor: Decimal) -> Result<Decimal, Wrong> {
+        if let Some(number) = Decimal::parse(text) {
+            return Ok(number);
+        }
+        let found = quoted(text);
+        let in_seconds = factor == Decimal::ONE || factor == Decimal::ONE.negative();
+        let message = match (date::unix_s(text, self.dates.unwrap_or(0)), self.dates) {
+            (Some(seconds), Some(_)) if in_seconds => return Ok(seconds),
+            (Some(_), Some(_)) => {
+                format!("expected a number, found the date {found}: no unit then")
+            }
+            (Some(_), None) => format!("expected a number, found the date {found}{A_DATE}"),
+            (None, _) => format!("expected a number, found {found}"),
+        };
+        Err(Wrong { input, message })
+    }
 }
+
+/// Ends a message about a date where a number is expected.
+pub const A_DATE: &str = ": a date is read with absolute: true and an origin";
 
 fn factor(unit: Option<Unit>, factor: Option<f64>) -> Decimal {
     let unit = unit.map(|unit| Decimal::power_of_ten(unit.exponent()));
     unit.or_else(|| factor.and_then(Decimal::from_f64)).unwrap_or(Decimal::ONE)
-}
-
-fn number(input: usize, text: &str) -> Result<Decimal, Wrong> {
-    let wrong = || Wrong { input, message: format!("expected a number, found {}", quoted(text)) };
-    Decimal::parse(text).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -207,9 +241,9 @@ mod tests {
     }
 
     fn value(yaml: &str, inputs: &[&str]) -> Result<Option<String>, Wrong> {
-        let origin = Decimal::parse("1788300000");
+        let clock = Clock { origin: Decimal::parse("1788300000"), zone_s: 7200 };
         let text = |i: usize| inputs.get(i).copied().filter(|text| !text.is_empty());
-        Answer::new(&of(yaml), origin).value(text).map(|v| v.map(Cow::into_owned))
+        Answer::new(&of(yaml), clock).value(text).map(|v| v.map(Cow::into_owned))
     }
 
     #[test]
@@ -259,6 +293,20 @@ mod tests {
         assert_eq!(value("{from: a, add: 1}", &["inf"]).unwrap_err().input, 0);
         let long = "9".repeat(38);
         assert!(value("{from: a, add: 0.5}", &[&long]).unwrap_err().message.contains("too many"));
+    }
+
+    #[test]
+    fn dates_are_read_where_a_point_in_time_is_meant_and_named_where_not() {
+        let absolute = "{from: a, absolute: true}";
+        for text in ["2026-09-01T22:00:05.25Z", "2026-09-02 00:00:05,250", "1788300005.25"] {
+            assert_eq!(value(absolute, &[text]), Ok(Some("5.25".into())), "{text}");
+        }
+        let between = ["2026-09-02T00:00:05Z", "2026-09-02 02:00:00.5"];
+        assert_eq!(value("{from: a, minus: [b]}", &between), Ok(Some("4.5".into())));
+        let message = |yaml: &str| value(yaml, &["2026-09-02T00:00:05Z"]).unwrap_err().message;
+        assert!(message("{from: a, add: 1}").contains("a date is read with absolute: true"));
+        assert!(message("{from: a, unit: ms, absolute: true}").ends_with("no unit then"));
+        assert_eq!(value("a", &["2026-09-02T00:00:05Z"]), Ok(Some("2026-09-02T00:00:05Z".into())));
     }
 
     #[test]

@@ -32,9 +32,7 @@ pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Pro
             name => (!name.ends_with("_s"), end_s + TIME_TOLERANCE_S),
         };
         for (row, time) in table.number(field.name).iter().enumerate() {
-            if table.too_many(&mut problems) {
-                return problems;
-            }
+            table.bound(&mut problems);
             let message = match time {
                 Some(t) if t < 0.0 && moment => {
                     format!("{} lies before the run's start", shown(t))

@@ -5,21 +5,52 @@
 //! file, line and column. Here is the text half; the parquet half, which needs a reader
 //! of its own, fills [`Columns`] through what is public.
 
+mod chosen;
 mod mapped;
 mod text;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-pub use mapped::{Mapped, Mapping};
+pub use chosen::{Chosen, Moments, Wide};
+pub use mapped::{Mapped, Mapping, said};
 
 use super::problem::Problem;
 use super::source::Text;
 use crate::escape::shortened;
 use crate::limits;
 
-/// A file with more problems than this is not read further.
+/// Of a file with more problems than this the others are counted, not listed.
 pub const MOST_PROBLEMS: usize = 1000;
+
+/// Counts the problems of a file that are beyond what is listed: a row in millions may have
+/// several.
+#[inline]
+pub fn bound(file: &Path, problems: &mut Vec<Problem>) {
+    // One of them stands for all that were counted before.
+    if problems.len() > 2 * MOST_PROBLEMS {
+        counted(file, problems);
+    }
+}
+
+fn counted(file: &Path, problems: &mut Vec<Problem>) {
+    problems.sort();
+    let more = problems.split_off(MOST_PROBLEMS);
+    problems.push(Problem::more(file, Problem::count(&more)));
+}
+
+/// The problems of a run as they are listed: of each file [`MOST_PROBLEMS`], and how many more.
+pub fn listed(problems: Vec<Problem>) -> Vec<Problem> {
+    if problems.len() <= MOST_PROBLEMS + 1 {
+        return problems;
+    }
+    let mut files: BTreeMap<PathBuf, Vec<Problem>> = BTreeMap::new();
+    problems.into_iter().for_each(|p| files.entry(p.file.clone()).or_default().push(p));
+    for (file, of_file) in files.iter_mut().filter(|(_, list)| list.len() > MOST_PROBLEMS + 1) {
+        counted(file, of_file);
+    }
+    files.into_values().flatten().collect()
+}
 
 /// Ends a message about a value that is not in the file as it is quoted.
 pub const CONVERTED: &str = " after conversion by the layout";
@@ -48,6 +79,8 @@ pub enum Presence {
     /// An engine or client may not report it: the whole column may be lacking,
     /// which is noted.
     MayLack,
+    /// Only some runs have such a thing: that the column lacks says nothing.
+    OfSome,
 }
 
 /// One column of a schema.
@@ -161,16 +194,10 @@ impl Columns {
         &found.unwrap_or_else(|| unreachable!("{name} is in the schema")).1
     }
 
-    /// Whether a file has so many problems that it is not read further, which is then one more:
-    /// a row in millions may have several.
+    /// Counts the problems of this file that are beyond what is listed.
     #[inline]
-    pub fn too_many(&self, problems: &mut Vec<Problem>) -> bool {
-        let many = problems.len() > MOST_PROBLEMS;
-        if many {
-            problems.sort();
-            problems.push(Problem::new(&self.file, "not read further: too many problems"));
-        }
-        many
+    pub fn bound(&self, problems: &mut Vec<Problem>) {
+        bound(&self.file, problems);
     }
 
     /// An error at row `i` of this table.

@@ -58,9 +58,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<P
     let mut problems = Vec::new();
     let mut samples: Vec<EngineSample> = (0..table.len()).map(|row| sample(table, row)).collect();
     for (row, sample) in samples.iter().enumerate() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         if let (Some(used), Some(total)) = (sample.kv_used_tokens, sample.kv_total_tokens)
             && used > total
         {

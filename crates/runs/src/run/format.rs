@@ -31,6 +31,8 @@ pub enum Holds {
     Moment,
     /// A length of time, s.
     Seconds,
+    /// Seconds since 1970.
+    Unix,
     /// Lengths of time, s, separated by `;`.
     SecondsList,
 }
@@ -94,8 +96,8 @@ pub fn meta_keys() -> Vec<Name> {
         needed("duration_s", Holds::Seconds),
         needed("horizon_s", Holds::Seconds),
         needed("status", words(&["completed", "failed", "truncated"])),
-        optional("start_unix", Holds::Seconds),
-        optional("end_unix", Holds::Seconds),
+        optional("start_unix", Holds::Unix),
+        optional("end_unix", Holds::Unix),
         optional("host", Holds::Text),
         optional("job_id", Holds::Text),
         optional("replica", Holds::Text),

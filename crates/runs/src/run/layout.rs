@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use super::format::{Holds, Name, columns, meta_keys};
+use crate::date;
 use crate::decimal::Decimal;
 use crate::setup::layout::{Layout, Others, Rule, Scalar, TableName, Term};
 
@@ -21,18 +22,28 @@ pub fn check_layout(layout: &Layout) -> Result<(), String> {
     }
     layout.with.iter().try_for_each(|file| is_file("with", file))?;
     if let Some(origin) = &layout.origin {
-        is_sound("origin", origin, &Holds::Seconds, false)?;
+        is_sound("origin", origin, &Holds::Unix, false)?;
+    }
+    if let Some(zone) = layout.zone.as_ref().filter(|zone| date::offset_s(zone).is_none()) {
+        return Err(format!("zone: expected how far it is from UTC, as +02:00, found {zone:?}"));
     }
     rules(layout, "meta", &layout.meta, &meta_keys())?;
     for (table, table_layout) in &layout.tables {
         is_file(&format!("tables.{}.file", table.word()), &table_layout.file)?;
         let place = format!("tables.{}.columns", table.word());
         rules(layout, &place, &table_layout.columns, &columns(*table))?;
-    }
-    for needed in [TableName::Sessions, TableName::Turns] {
-        if !layout.tables.contains_key(&needed) {
-            return Err(format!("tables: format 1 needs a {} table", needed.word()));
+        // Of the turns, the sessions and the plan no row has one time alone.
+        if table_layout.long.is_some() && *table != TableName::Engine {
+            let word = table.word();
+            return Err(format!("tables.{word}.long: only an engine table can be of metrics"));
         }
+        if let Some((column, _)) = table_layout.only.iter().find(|(_, w)| w.all().is_empty()) {
+            let word = table.word();
+            return Err(format!("tables.{word}.only.{column}: expected a word, or several"));
+        }
+    }
+    if !layout.tables.contains_key(&TableName::Turns) {
+        return Err("tables: format 1 needs a turns table".into());
     }
     Ok(())
 }
@@ -95,7 +106,7 @@ fn is_sound(place: &str, rule: &Rule, holds: &Holds, may_be_empty: bool) -> Resu
     if let Some(x) = factors.iter().find(|x| **x <= 0.0 || Decimal::from_f64(**x).is_none()) {
         return fail(&format!("expected a positive factor, found {x}"));
     }
-    let time = matches!(holds, Holds::Moment | Holds::Seconds | Holds::SecondsList);
+    let time = matches!(holds, Holds::Moment | Holds::Seconds | Holds::Unix | Holds::SecondsList);
     if units.flatten().next().is_some() && !time {
         return fail("it is no time: expected no unit (a factor converts other numbers)");
     }
@@ -140,7 +151,7 @@ fn fits(word: &Scalar, holds: &Holds, may_be_empty: bool) -> Result<(), String> 
         Holds::Count => {
             word.parse::<u64>().is_err().then(|| "a whole number, 0 or more".to_owned())
         }
-        Holds::Number | Holds::Moment | Holds::Seconds => {
+        Holds::Number | Holds::Moment | Holds::Seconds | Holds::Unix => {
             Decimal::parse(word).is_none().then(|| "a number".to_owned())
         }
         Holds::SecondsList => {

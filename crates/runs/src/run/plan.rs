@@ -22,6 +22,8 @@ pub struct PlannedSession {
     pub turns: u64,
     /// The T - 1 tool times, s.
     pub tool_s: Vec<f64>,
+    /// The recorded session that it plays; `None` where its lengths follow a law.
+    pub recorded: Option<Box<str>>,
 }
 
 /// The table's columns.
@@ -31,6 +33,7 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "t_arrival", ty: Type::Number, presence: Presence::MayBeEmpty },
     Field { name: "turns", ty: Type::Count, presence: Presence::Needed },
     Field { name: "tool_s", ty: Type::Text, presence: Presence::MayBeEmpty },
+    Field { name: "recorded", ty: Type::Text, presence: Presence::OfSome },
 ];
 
 /// Planned sessions in order of kind and arrival; in closed runs, where arrivals
@@ -40,9 +43,7 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
     let mut plan: Vec<PlannedSession> = Vec::with_capacity(table.len());
     let mut seen = Registry::new(table.len());
     for row in 0..table.len() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let word = table.text("kind").get(row);
         let Some(kind) = Kind::from_word(word) else {
             problems.push(unknown_kind(table, row, word));
@@ -73,7 +74,9 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             let message = format!("session {} ({word}) is planned twice", shortened(&id, 40));
             problems.push(table.problem(row, "session", message));
         }
-        plan.push(PlannedSession { id, kind, t_arrival_s, turns, tool_s });
+        let recorded = table.text("recorded").get(row);
+        let recorded = (!recorded.is_empty()).then(|| recorded.into());
+        plan.push(PlannedSession { id, kind, t_arrival_s, turns, tool_s, recorded });
     }
     if !problems.is_empty() {
         return Err(problems);

@@ -19,6 +19,9 @@ pub enum Severity {
 pub struct Problem {
     /// The file (or the directory, when the run as a whole is meant).
     pub file: PathBuf,
+    /// How many problems it is: 1, or those of its file that are not listed.
+    #[serde(default = "one")]
+    pub stands_for: u64,
     /// 1-based line in a text file, 1-based row in a parquet file.
     pub line: Option<u64>,
     /// The column's name.
@@ -29,11 +32,16 @@ pub struct Problem {
     pub severity: Severity,
 }
 
+const fn one() -> u64 {
+    1
+}
+
 impl Problem {
     /// An error about a whole file or directory.
     pub fn new(file: &Path, message: impl Into<String>) -> Self {
         Self {
             file: file.into(),
+            stands_for: 1,
             line: None,
             column: None,
             message: message.into(),
@@ -54,6 +62,17 @@ impl Problem {
     /// An error about one key of a file of keys and values, or about a whole column.
     pub fn of_key(file: &Path, key: &str, message: impl Into<String>) -> Self {
         Self { column: Some(key.to_owned()), ..Self::new(file, message) }
+    }
+
+    /// So many more problems of a file.
+    pub fn more(file: &Path, count: u64) -> Self {
+        let message = format!("{count} more problems, which are not listed");
+        Self { stands_for: count, ..Self::new(file, message) }
+    }
+
+    /// How many a list of them is.
+    pub fn count<'a>(problems: impl IntoIterator<Item = &'a Self>) -> u64 {
+        problems.into_iter().map(|problem| problem.stands_for).sum()
     }
 
     /// The same place and words, but only a note.
@@ -85,6 +104,6 @@ fn summary(problems: &[Problem]) -> String {
     match problems {
         [] => "unknown problem".into(),
         [only] => only.to_string(),
-        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
+        [first, rest @ ..] => format!("{first} (and {} more)", Problem::count(rest)),
     }
 }

@@ -165,9 +165,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
     let mut sessions = Vec::with_capacity(table.len());
     let mut registry = Registry::new(table.len());
     for row in by_arrival(table) {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let (kind, status) = (table.text("kind").get(row), table.text("status").get(row));
         let Some(kind) = Kind::from_word(kind) else {
             problems.push(unknown_kind(table, row, kind));

@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::answer::Clock;
 use super::columns::Mapping;
 use super::meta::Meta;
 use super::meta::mapped;
 use super::problem::Problem;
 use super::source::SourceFile;
-use crate::decimal::Decimal;
-use crate::setup::layout::Layout;
+use crate::setup::layout::{Layout, TableLayout};
 
 /// The file that says who, what and when in format 1.
 pub const META: &str = "meta.json";
@@ -29,14 +29,14 @@ pub struct Shape {
     layout: Option<Arc<Layout>>,
     /// Whether it has not been closed: [`STARTED`] in place of [`META`].
     unclosed: bool,
-    /// The run's time 0 on the clock of absolute times, s; known once the metadata are read.
-    origin: Option<Decimal>,
+    /// The clock of absolute times; known once the metadata are read.
+    clock: Clock,
 }
 
 impl Shape {
     /// Of a directory that is read with this layout; format 1 without one.
     pub fn new(dir: &Path, layout: Option<Arc<Layout>>) -> Self {
-        Self { dir: dir.into(), layout, unclosed: false, origin: None }
+        Self { dir: dir.into(), layout, unclosed: false, clock: Clock::default() }
     }
 
     /// Of a directory whose run is under way, or was killed.
@@ -65,8 +65,8 @@ impl Shape {
             return Meta::parse_started(&path, text);
         }
         let Some(layout) = &self.layout else { return Meta::parse(&path, text) };
-        let (meta, origin) = mapped::read(&path, text, layout)?;
-        self.origin = origin;
+        let (meta, clock) = mapped::read(&path, text, layout)?;
+        self.clock = clock;
         Ok(meta)
     }
 
@@ -90,8 +90,8 @@ impl Shape {
 
     /// How a table's columns answer the schema's, where they do not have its names.
     pub fn mapping(&self, table: &str) -> Option<Mapping<'_>> {
-        let rules = &self.layout.as_ref()?.table(table)?.columns;
-        Some(Mapping { rules, origin: self.origin })
+        let TableLayout { columns, only, long, .. } = self.layout.as_ref()?.table(table)?;
+        Some(Mapping { rules: columns, clock: self.clock, only, long: long.as_ref() })
     }
 
     /// The layout's file, which the run's data depend on.

@@ -138,14 +138,18 @@ pub fn sessions(rows: &[Session]) -> Table<'_> {
 }
 
 /// `plan`.
-pub fn plan(rows: &[PlannedSession]) -> Table<'_> {
-    let columns = vec![
+pub fn plan<'a>(rows: &'a [PlannedSession]) -> Table<'a> {
+    let mut columns = vec![
         column("session", rows, |s| Value::Text(&s.id)),
         column("kind", rows, |s| Value::Text(s.kind.word())),
         column("t_arrival", rows, |s| Value::Planned(s.t_arrival_s)),
         column("turns", rows, |s| Value::Count(Some(s.turns))),
         column("tool_s", rows, |s| Value::Owned(tool_times(&s.tool_s))),
     ];
+    if rows.iter().any(|s| s.recorded.is_some()) {
+        let recorded = |s: &'a PlannedSession| Value::Text(s.recorded.as_deref().unwrap_or(""));
+        columns.push(column("recorded", rows, recorded));
+    }
     Table { name: "plan", columns }
 }
 

@@ -143,9 +143,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
     let mut turns = Vec::with_capacity(table.len());
     let mut rows = Vec::with_capacity(table.len());
     for row in 0..table.len() {
-        if table.too_many(&mut problems) {
-            return Err(problems);
-        }
+        table.bound(&mut problems);
         let (word, id) = (columns.kind.get(row), columns.session.get(row));
         let Some(kind) = Kind::from_word(word) else {
             problems.push(unknown_kind(table, row, word));
@@ -162,9 +160,7 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
         turns.push(turn);
         rows.push(row);
     }
-    if !numbering(table, &turns, &rows, &mut problems) {
-        return Err(problems);
-    }
+    numbering(table, &turns, &rows, &mut problems);
     if !problems.is_empty() {
         problems.sort();
         return Err(problems);
@@ -176,18 +172,15 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
     Ok(turns)
 }
 
-/// A session's turns are there once each, and none of them lacks the one before it. Says
-/// whether all were looked at, in order of sessions: there may be too many problems.
-fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) -> bool {
+/// A session's turns are there once each, and none of them lacks the one before it.
+fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) {
     let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
     for places in by_session(turns, sessions).iter() {
         // The turn before, and whether it follows on another.
         let mut before: Option<(u64, usize)> = None;
         let mut follows = true;
         for (number, row) in places.iter().map(|place| (turns[*place].number, rows[*place])) {
-            if table.too_many(problems) {
-                return false;
-            }
+            table.bound(problems);
             let again = before.filter(|(n, _)| *n == number);
             if let Some((_, first)) = again {
                 let first = table.lines[first];
@@ -203,7 +196,6 @@ fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec
             before = Some((number, row));
         }
     }
-    true
 }
 
 /// The columns of a turns table, each looked up once.

@@ -1,8 +1,8 @@
 //! A layout: how a run directory of another shape answers format 1.
 //!
 //! It renames files, columns and keys, changes units, maps words, adds and subtracts
-//! columns of one row. What needs more than a row (a table that is not there) is no
-//! layout's business.
+//! columns of one row, chooses rows, and puts the rows of one moment together where each
+//! holds one metric.
 
 mod rule;
 
@@ -24,8 +24,8 @@ pub struct Layout {
     pub name: String,
     /// Whose shape it is, for readers.
     pub about: String,
-    /// The JSON file that says who, what and when of a run. A directory that holds it, and
-    /// all of `with`, is a run of this layout.
+    /// The file that says who, what and when of a run: YAML where its name ends so, else
+    /// JSON. A directory that holds it, and all of `with`, is a run of this layout.
     pub metadata: String,
     /// Files that must be there too: stems, or names with a `*`.
     #[serde(default)]
@@ -33,6 +33,9 @@ pub struct Layout {
     /// Time 0 of the run on the clock of the columns that are `absolute`: a key of the metadata.
     #[serde(default)]
     pub origin: Option<Rule>,
+    /// The zone of dates that are written without one, as `+02:00`; UTC where it is not said.
+    #[serde(default)]
+    pub zone: Option<String>,
     /// Which of the metadata's keys answers each key of format 1's `meta.json`. Parts of a
     /// key are joined by dots.
     pub meta: BTreeMap<String, Rule>,
@@ -85,6 +88,44 @@ pub struct TableLayout {
     /// For each column of format 1, what answers it. A column that may be empty need not
     /// be named: it is unknown in every row.
     pub columns: BTreeMap<String, Rule>,
+    /// The rows that are read, of a file that holds others too: for each of these columns of
+    /// theirs its value, or several.
+    #[serde(default)]
+    pub only: BTreeMap<String, Words>,
+    /// Of a file with a row per metric and moment.
+    #[serde(default)]
+    pub long: Option<Long>,
+}
+
+/// Where a file with a row per metric and moment has the metric's name and its value. Rules
+/// name metrics as if they were columns; the inputs of the time's rule are columns.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Long {
+    /// The column of the metric's name.
+    pub name: String,
+    /// The column of its value.
+    pub value: String,
+}
+
+/// A word, or a list of words.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected a word or a list of words")]
+pub enum Words {
+    /// One.
+    One(Scalar),
+    /// Any of these.
+    Any(Vec<Scalar>),
+}
+
+impl Words {
+    /// All of them.
+    pub fn all(&self) -> &[Scalar] {
+        match self {
+            Self::One(word) => std::slice::from_ref(word),
+            Self::Any(words) => words,
+        }
+    }
 }
 
 impl Layout {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::yaml::{self, ConfigError};
+use crate::hash::sha256_hex;
 use crate::limits;
 
 /// Values that stand for a law of gaps: as many quantiles of the recorded ones, at most.
@@ -32,6 +33,12 @@ pub struct RecordedFile {
     /// In which order they are played.
     #[serde(default)]
     pub order: Order,
+    /// Longer sessions are left out.
+    #[serde(default)]
+    pub at_most: AtMost,
+    /// How much smaller and faster they are played than recorded.
+    #[serde(default)]
+    pub scale: Scale,
     /// For each value, where it is from.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
@@ -43,6 +50,53 @@ pub struct RecordedFile {
 pub enum RecordedKind {
     /// Sessions from a file.
     Recorded,
+}
+
+/// Sessions with more than this, as recorded, are left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtMost {
+    /// Turns of a session.
+    pub turns: Option<u64>,
+    /// Prompt tokens of any of its turns.
+    pub prompt_tokens: Option<u64>,
+}
+
+/// How recorded sessions are scaled down for a small engine.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// Recorded tokens per token that is played.
+    pub tokens: u64,
+    /// Recorded seconds per second of a gap that is played.
+    pub time: f64,
+}
+
+impl Default for Scale {
+    /// As recorded.
+    fn default() -> Self {
+        Self { tokens: 1, time: 1.0 }
+    }
+}
+
+impl Scale {
+    /// A prompt, rounded up.
+    pub fn prompt_tokens(self, recorded: u64) -> u64 {
+        recorded.div_ceil(self.tokens)
+    }
+
+    /// An output, rounded; halves to the even neighbour.
+    pub fn output_tokens(self, recorded: u64) -> u64 {
+        let (down, rest) = (recorded / self.tokens, recorded % self.tokens);
+        let half = self.tokens as f64 / 2.0;
+        let up = rest as f64 > half || (rest as f64 == half && down % 2 == 1);
+        down + u64::from(up)
+    }
+
+    /// What can be used again, rounded down.
+    pub fn reusable_tokens(self, recorded: u64) -> u64 {
+        recorded / self.tokens
+    }
 }
 
 /// In which order recorded sessions are played.
@@ -58,7 +112,7 @@ impl RecordedFile {
     /// Reads and checks a workload file.
     ///
     /// # Errors
-    /// As [`yaml::from_bytes`], a hash that is none, and a limit that is not positive.
+    /// As [`yaml::from_bytes`], a hash that is none, and a limit or a scale that is not positive.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ConfigError> {
         let file: Self = yaml::from_bytes(path, bytes)?;
         let is_hash = file.sha256.len() == 64
@@ -70,6 +124,14 @@ impl RecordedFile {
         if file.gap_limit_s.is_nan() || file.gap_limit_s <= 0.0 {
             let message =
                 format!("gap_limit_s: expected a positive number, found {}", file.gap_limit_s);
+            return Err(ConfigError::new(path, message));
+        }
+        let Scale { tokens, time } = file.scale;
+        if tokens == 0 || !(time > 0.0 && time.is_finite()) {
+            let message = format!(
+                "scale: expected at least 1 recorded token per token and a positive number of \
+                 recorded seconds per second, found {tokens} and {time}"
+            );
             return Err(ConfigError::new(path, message));
         }
         Ok(file)
@@ -150,9 +212,32 @@ impl Trace {
 pub struct Recorded {
     /// The sessions, in the order of their record.
     pub traces: Vec<Arc<Trace>>,
+    /// SHA-256 of what they are: every name, gap and length.
+    pub sha256: String,
 }
 
 impl Recorded {
+    /// These sessions, in this order.
+    pub(super) fn of(traces: Vec<Trace>) -> Self {
+        let mut bytes = Vec::new();
+        for trace in &traces {
+            bytes.extend((trace.id.len() as u64).to_le_bytes());
+            bytes.extend(trace.id.bytes());
+            bytes.extend((trace.turns.len() as u64).to_le_bytes());
+            for turn in &trace.turns {
+                let TraceTurn { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *turn;
+                let values = [gap_s.to_bits(), prompt_tokens, output_tokens, reusable_tokens];
+                bytes.extend(values.into_iter().flat_map(u64::to_le_bytes));
+            }
+        }
+        Self { traces: traces.into_iter().map(Arc::new).collect(), sha256: sha256_hex(&bytes) }
+    }
+
+    /// Turns of all sessions.
+    pub fn turns_in_all(&self) -> usize {
+        self.traces.iter().map(|trace| trace.turns.len()).sum()
+    }
+
     /// The k-th turns (1-based) of the sessions that have one.
     fn turns(&self, k: usize) -> impl Iterator<Item = &TraceTurn> {
         self.traces.iter().filter_map(move |trace| trace.turns.get(k - 1))
@@ -251,10 +336,23 @@ mod tests {
             (text("12", "60"), "64 hexadecimal digits"),
             (text(&hash, "0"), "gap_limit_s: expected a positive number"),
             (text(&hash, "60") + "orders: x\n", "unknown"),
+            (text(&hash, "60") + "scale: {tokens: 0, time: 1}\n", "found 0 and 1"),
+            (text(&hash, "60") + "scale: {tokens: 64, time: -13}\n", "found 64 and -13"),
+            (text(&hash, "60") + "at_most: {prompts: 9}\n", "unknown"),
         ] {
             let message = parse(&text).unwrap_err().to_string();
             assert!(message.contains(said), "{message}");
         }
+    }
+
+    #[test]
+    fn a_scale_rounds_prompts_up_outputs_to_the_nearest_and_what_is_reused_down() {
+        let scale = Scale { tokens: 64, time: 13.0 };
+        assert_eq!([1, 64, 65].map(|n| scale.prompt_tokens(n)), [1, 1, 2]);
+        assert_eq!([31, 32, 33, 95, 96, 160].map(|n| scale.output_tokens(n)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!([63, 64, 127].map(|n| scale.reusable_tokens(n)), [0, 1, 1]);
+        let own = Scale::default();
+        assert_eq!([own.prompt_tokens(7), own.output_tokens(7), own.reusable_tokens(7)], [7; 3]);
     }
 
     #[test]

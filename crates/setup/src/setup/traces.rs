@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::recorded::{Recorded, Trace, TraceTurn};
 use super::workload::{ToolTime, TurnLaw, Workload};
 
@@ -19,7 +21,7 @@ impl Workload {
         for trace in &traces {
             trace.check().map_err(|message| format!("session {}: {message}", trace.id))?;
         }
-        let recorded = Recorded { traces: traces.into_iter().map(Arc::new).collect() };
+        let recorded = Recorded::of(traces);
         let survival = recorded.survival();
         let mean_turns: f64 = survival.iter().sum();
         let over_turns = |f: &dyn Fn(&TraceTurn) -> f64| -> f64 {
@@ -41,4 +43,37 @@ impl Workload {
         workload.check()?;
         Ok(workload)
     }
+
+    /// What a run's configuration says of it: its law or, of recorded sessions, which they are.
+    /// Where values come from is left out.
+    pub fn stated(&self) -> Stated {
+        match &self.recorded {
+            None => Stated::Law(Self { sources: BTreeMap::new(), ..self.clone() }),
+            Some(recorded) => Stated::Sessions {
+                name: self.name.clone(),
+                sessions: recorded.traces.len(),
+                turns: recorded.turns_in_all(),
+                sha256: recorded.sha256.clone(),
+            },
+        }
+    }
+}
+
+/// A workload as a run's `config.yaml` states it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Stated {
+    /// All its values.
+    Law(Workload),
+    /// The sessions that are played. Those themselves are left out: a record may not be passed on.
+    Sessions {
+        /// Its name, with the limit of its gaps.
+        name: String,
+        /// How many sessions.
+        sessions: usize,
+        /// How many turns these have.
+        turns: usize,
+        /// SHA-256 of every name, gap and length.
+        sha256: String,
+    },
 }

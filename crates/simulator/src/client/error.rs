@@ -30,6 +30,24 @@ pub enum ClientError {
         /// Recorded sessions in the plan.
         recorded: usize,
     },
+    /// An open run in whose backlog every recorded session is.
+    #[error(
+        "{kind} session {session} arrives at {t_s} s to play recorded session {recorded}, which is \
+         being played already, and none is played twice at once: expected more than {traces} \
+         recorded sessions for such a backlog, or sessions drawn from quantiles (kind: empirical)"
+    )]
+    PlayedTwice {
+        /// Base or burst.
+        kind: Kind,
+        /// Its number.
+        session: u32,
+        /// The recorded session's name.
+        recorded: String,
+        /// Recorded sessions in the plan.
+        traces: usize,
+        /// When.
+        t_s: f64,
+    },
     /// A closed run that used its whole plan.
     #[error("closed: all {sessions} sessions of the plan were used at {t_s} s; draw a longer plan")]
     PlanExhausted {

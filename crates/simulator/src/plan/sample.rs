@@ -48,9 +48,36 @@ impl<'a> SessionLaw<'a> {
         DrawnSession { kind, session, t_arrival_s, tool_s, trace: None }
     }
 
+    /// As [`super::Plan::most_played`]. Those that have ended are the first of the order but for one
+    /// per lane that is under way, and one that was passed over as another play of it is; these may
+    /// be the longest.
+    pub(super) fn most_played(&self, lanes: u32, horizon_s: f64) -> Option<u32> {
+        let gaps_s = |trace: &Arc<Trace>| trace.turns.iter().map(|turn| turn.gap_s).sum::<f64>();
+        let gaps_s: Vec<f64> = self.order.iter().map(gaps_s).collect();
+        let all_s: f64 = gaps_s.iter().sum();
+        if all_s <= 0.0 {
+            return None;
+        }
+        let longest_s = gaps_s.iter().copied().fold(0.0, f64::max);
+        let available_s = f64::from(lanes) * (horizon_s.max(0.0) + 2.0 * longest_s);
+        let rounds = libm::floor(available_s / all_s);
+        let mut left_s = available_s - rounds * all_s;
+        let last = gaps_s.iter().take_while(|gap_s| {
+            left_s -= **gap_s;
+            left_s > 0.0
+        });
+        let first = rounds * gaps_s.len() as f64 + last.count() as f64 + 1.0;
+        let begun = first + f64::from(lanes);
+        (begun * self.mean_turns() <= limits::ROWS as f64).then_some(begun as u32)
+    }
+
+    fn mean_turns(&self) -> f64 {
+        self.survival.iter().sum()
+    }
+
     /// Refuses so many sessions that their turns are more than a plan holds.
     pub(super) fn check_turns_of(&self, sessions: f64) -> Result<(), PlanError> {
-        let turns = sessions * self.survival.iter().sum::<f64>();
+        let turns = sessions * self.mean_turns();
         if turns > limits::ROWS as f64 {
             return Err(PlanError::TooMany { sessions, turns });
         }

@@ -19,7 +19,7 @@ use crate::run::{
     Engine, EngineSample, GateEvent, Kind, Meta, PlannedSession, RegistrationRef, Run, RunStatus,
     Session, SessionIndex, Source, Turn, TurnStatus,
 };
-use crate::setup::{ArmSpec, Cell, Protocol, Workload};
+use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 
 /// The engine's name in `meta.json`: a simulated run never carries a real engine's.
 pub const ENGINE: &str = "trapcheck-sim";
@@ -53,7 +53,7 @@ struct Config<'a> {
     seed: u64,
     options: &'a Options,
     cell: Cell,
-    workload: Workload,
+    workload: Stated,
     protocol: Protocol,
 }
 
@@ -72,7 +72,7 @@ pub fn config_yaml(spec: &RunSpec<'_>, label: &Label) -> Result<String, serde_ya
         seed: spec.seed,
         options: &spec.options,
         cell: Cell { sources: none(), ..spec.cell.clone() },
-        workload: Workload { sources: none(), ..spec.workload.clone() },
+        workload: spec.workload.stated(),
         protocol: Protocol { sources: none(), ..spec.protocol.clone() },
     })?;
     Ok(format!("# A simulated run, and all it was made from.\n{text}"))
@@ -155,6 +155,7 @@ pub fn planned(session: &DrawnSession) -> PlannedSession {
         t_arrival_s: session.t_arrival_s,
         turns: session.turns().into(),
         tool_s: session.tool_s.clone(),
+        recorded: session.trace.as_ref().map(|trace| trace.id.as_str().into()),
     }
 }
 

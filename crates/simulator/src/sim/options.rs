@@ -14,14 +14,14 @@
 //! evicted (App. E.2). Prompt and output are reserved at admission, so nothing is preempted; real
 //! engines take memory as they go.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::setup::campaign::PlannedRun;
 use crate::setup::cell::Engine;
-use crate::setup::{Batching, Scheduling};
+use crate::setup::{Batching, Cell, Scheduling, Workload};
 
 /// What of a session's idle KV hits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hits {
     /// All of it or, once some of it would have to go, nothing (App. E.12).
@@ -32,7 +32,8 @@ pub enum Hits {
 }
 
 /// Waiting requests renew the places of their prefixes in the LRU order (App. E.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Refresh {
     /// Every so many scheduling passes.
     pub every_passes: u64,
@@ -88,6 +89,10 @@ pub struct Options {
     pub ramp_s: f64,
     /// Time between two samples of the engine's gauges, seconds (App. D: 5).
     pub sample_s: f64,
+    /// A sample's gauges are those at the end of the last iteration, without what was sent during
+    /// it: so vLLM exports them. Else as it is at that time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gauges_of_last_pass: bool,
     /// Check the engine's invariants at every pass (always on in unit tests).
     #[serde(skip)]
     pub check: bool,
@@ -113,15 +118,25 @@ impl Default for Options {
             cold_until_s: 0.0,
             ramp_s: 0.0,
             sample_s: 5.0,
+            gauges_of_last_pass: false,
             check: false,
         }
     }
 }
 
 impl Options {
+    /// The options that hold unless others are asked for: the paper's simulator; for sessions,
+    /// whose prompts repeat part of the one before, the engine's own ways.
+    pub fn stock(cell: &Cell, workload: &Workload) -> Self {
+        match &workload.recorded {
+            Some(_) => Self::of_engine(&cell.engine),
+            None => Self::default(),
+        }
+    }
+
     /// The options of a campaign's run.
-    pub fn of(run: &PlannedRun<'_>) -> Self {
-        let stock = Self::default();
+    pub fn of(run: &PlannedRun<'_>, cell: &Cell, workload: &Workload) -> Self {
+        let stock = Self::stock(cell, workload);
         Self {
             scheduling: run.test.scheduling,
             lpm_fallback: if run.test.lpm_fallback { stock.lpm_fallback } else { None },

@@ -22,6 +22,7 @@ pub(crate) struct RunInputs<'a> {
     pub(crate) horizon_s: f64,
     /// Time between two engine samples.
     pub(crate) sample_s: f64,
+    pub(crate) gauges_of_last_pass: bool,
     pub(crate) stepping: Stepping,
     pub(crate) check: bool,
 }
@@ -43,6 +44,7 @@ pub(crate) fn drive(job: &RunInputs<'_>) -> Result<(ClientRun, Vec<EngineSample>
             continue;
         };
         run.check(now_s)?;
+        let waiting = run.engine.waiting();
         if t_end_s > job.horizon_s {
             break;
         }
@@ -50,6 +52,7 @@ pub(crate) fn drive(job: &RunInputs<'_>) -> Result<(ClientRun, Vec<EngineSample>
         // wait for the iteration's end.
         run.advance(t_end_s)?;
         run.engine.commit(&mut completions);
+        run.last_pass = (run.engine.running(), waiting);
         for completion in completions.drain(..) {
             run.completed(t_end_s, completion)?;
         }
@@ -66,6 +69,8 @@ struct Simulation<'a> {
     timers: Timers,
     actions: Vec<Action>,
     samples: Vec<EngineSample>,
+    /// Requests that ran and waited at the end of the last iteration.
+    last_pass: (usize, usize),
     checker: Option<Checker>,
 }
 
@@ -78,6 +83,7 @@ impl<'a> Simulation<'a> {
             timers: Timers::default(),
             actions: Vec::new(),
             samples: Vec::with_capacity((job.horizon_s / job.sample_s) as usize + 1),
+            last_pass: (0, 0),
             checker: job.check.then(Checker::default),
         };
         run.client.start(&mut run.actions);
@@ -97,7 +103,13 @@ impl<'a> Simulation<'a> {
             if sample_s > t_s {
                 return Ok(());
             }
-            self.samples.push(sample(&self.engine, sample_s));
+            let (running, waiting) = match self.job.gauges_of_last_pass {
+                true => self.last_pass,
+                false => (self.engine.running(), self.engine.waiting()),
+            };
+            let (running, waiting) = (Some(running as u64), Some(waiting as u64));
+            let now = sample(&self.engine, sample_s);
+            self.samples.push(EngineSample { running, waiting, ..now });
         }
     }
 

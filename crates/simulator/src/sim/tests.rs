@@ -205,6 +205,7 @@ fn a_capped_closed_system_is_the_closed_system_of_its_cap() {
             engine,
             horizon_s: 1200.0,
             sample_s: 5.0,
+            gauges_of_last_pass: false,
             stepping: Stepping::Skip,
             check: true,
         };

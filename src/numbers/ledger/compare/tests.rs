@@ -1,11 +1,12 @@
 //! Each status can be reached, and the one beside it as well.
 
-use super::super::comparison::Uninformative;
+use super::super::comparison::{Chance, Uninformative};
 use super::*;
 
 fn how() -> Comparison {
     Comparison {
         uninformative: Uninformative { wider_than: 0.8, because: "x".into() },
+        chance: Chance { within_widths: 0.25, because: "x".into() },
         words: [("T".to_owned(), "TRAPPED".to_owned())].into(),
         units: [].into(),
     }
@@ -21,12 +22,13 @@ fn words(words: &[&str]) -> Values {
 
 /// Ours without a run under it.
 fn model(ours: Values) -> Own {
-    Own { ours: Ok(ours), draws: Vec::new(), is_simulated: false }
+    Own { ours: Ok(ours), draws: Vec::new(), is_simulated: false, runs: OfRuns::default() }
 }
 
 /// Ours that rests on simulated runs, with 40 draws.
 fn simulated(draw: impl Fn(usize) -> Values) -> Own {
-    Own { ours: Ok(draw(0)), draws: (0..40).map(draw).collect(), is_simulated: true }
+    let draws = (0..40).map(&draw).collect();
+    Own { ours: Ok(draw(0)), draws, is_simulated: true, runs: OfRuns::default() }
 }
 
 fn asked<'a>(values: &[(f64, usize)], form: Form, binding: &'a Binding) -> Asked<'a> {

@@ -1,11 +1,9 @@
 //! Which pool binds, by what lies between a session's turns: a prompt is found while what was
 //! put through the engine since its session's last turn, and its own, still fit.
 
+use crate::answer::Thresholds;
 use crate::form::{Ended, Observed};
 use crate::sessions::Session;
-
-/// Follow-ups on either side that are needed.
-const NEEDED: usize = 3;
 
 /// The largest sum of tokens with which a follow-up was still found, and the smallest with
 /// which one was missed, where all that were found lie below all that were missed. The pool
@@ -14,6 +12,7 @@ pub fn binding_tokens(
     observed: &Observed,
     sessions: &[Session],
     reusable: &[Option<u64>],
+    rule: &Thresholds,
 ) -> Option<(u64, u64)> {
     let requests = &observed.requests;
     let mut of = vec![None; requests.len()];
@@ -33,9 +32,9 @@ pub fn binding_tokens(
             if let (Some(could), Some(cached)) =
                 (reusable[i].filter(|tokens| *tokens > 0), request.cached_tokens)
             {
-                match (5 * cached, 5 * cached >= 4 * could) {
-                    (_, true) => found.push(between),
-                    (five, _) if five <= could => missed.push(between),
+                match cached as f64 / could as f64 {
+                    share if share >= rule.found_above => found.push(between),
+                    share if share <= rule.missed_below => missed.push(between),
                     _ => {}
                 }
             }
@@ -43,9 +42,12 @@ pub fn binding_tokens(
         held.add(i, footprint);
         last[session] = Some((i, footprint));
     }
-    let most = found.iter().copied().max().filter(|_| found.len() >= NEEDED)?;
-    let least = missed.iter().copied().min().filter(|_| missed.len() >= NEEDED)?;
-    (most < least).then_some((most, least))
+    let enough = |follow_ups: &Vec<u64>| follow_ups.len() as u64 >= rule.follow_ups;
+    let most = found.iter().copied().max().filter(|_| enough(&found))?;
+    let least = missed.iter().copied().min().filter(|_| enough(&missed))?;
+    // Between two turns lie those, too, whose sessions were left out.
+    let all = |tokens: u64| (tokens as f64 * observed.kept.stands_for()) as u64;
+    (most < least).then(|| (all(most), all(least)))
 }
 
 /// Sums over the end of a list that changes (a Fenwick tree).

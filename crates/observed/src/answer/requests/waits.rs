@@ -1,11 +1,9 @@
 //! Who waits for the first token, and for whom: cold requests that a scheduler puts last, or
 //! warm ones behind one long cold prompt.
 
+use crate::answer::Thresholds;
 use crate::form::{Ended, Observed, Request};
 use crate::measure::stats::median;
-
-/// A request is slow if it waits so many times the median.
-const SLOW: f64 = 10.0;
 
 /// The slow ones of a client whose requests mostly start soon.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,12 +23,13 @@ pub struct Waits {
     pub cold_tokens: u64,
 }
 
-fn is_cold(request: &Request) -> Option<bool> {
-    Some(5 * request.cached_tokens? < request.prompt_tokens?)
+fn is_cold(request: &Request, rule: &Thresholds) -> Option<bool> {
+    let prompt = request.prompt_tokens? as f64;
+    Some((request.cached_tokens? as f64) < rule.missed_below * prompt)
 }
 
 /// Finds them; `None` where times or cached tokens are unknown, or nobody stands out.
-pub fn waits(observed: &Observed) -> Option<Waits> {
+pub fn waits(observed: &Observed, rule: &Thresholds) -> Option<Waits> {
     let timed: Vec<(&Request, f64, f64)> = observed
         .requests
         .iter()
@@ -40,14 +39,14 @@ pub fn waits(observed: &Observed) -> Option<Waits> {
     let wait = |(_, submit, first): &(&Request, f64, f64)| first - submit;
     let all: Vec<f64> = timed.iter().map(wait).collect();
     let median_s = median(&all).filter(|m| *m > 0.0)?;
-    let slow: Vec<_> = timed.iter().filter(|t| wait(t) >= SLOW * median_s).collect();
-    if slow.is_empty() || 5 * slow.len() > timed.len() {
+    let slow: Vec<_> = timed.iter().filter(|t| wait(t) >= rule.slow_times * median_s).collect();
+    if slow.is_empty() || slow.len() as f64 > rule.slow_share * timed.len() as f64 {
         return None;
     }
     let slow_s = median(&slow.iter().map(|t| wait(t)).collect::<Vec<_>>())?;
     let share = slow.iter().map(|t| wait(t)).sum::<f64>() / all.iter().sum::<f64>();
-    let themselves = slow.iter().filter(|(r, ..)| is_cold(r) == Some(true)).count();
-    let holders = holders(&timed, SLOW * median_s);
+    let themselves = slow.iter().filter(|(r, ..)| is_cold(r, rule) == Some(true)).count();
+    let holders = holders(&timed, rule.slow_times * median_s, rule);
     let held: Vec<u64> = slow.iter().filter_map(|t| held_by(t, &holders)).collect();
     let waits = |behind_cold, cold_tokens| {
         Some(Waits {
@@ -76,14 +75,15 @@ struct Holder {
 }
 
 /// In order of their first tokens.
-fn holders(timed: &[(&Request, f64, f64)], at_least_s: f64) -> Vec<Holder> {
+fn holders(timed: &[(&Request, f64, f64)], at_least_s: f64, rule: &Thresholds) -> Vec<Holder> {
     let mut firsts: Vec<f64> = timed.iter().map(|t| t.2).collect();
     firsts.sort_by(f64::total_cmp);
     let before = |t: f64| firsts.partition_point(|first| *first < t);
     let mut holders: Vec<Holder> = timed
         .iter()
-        .filter(|(r, submit, first)| first - submit >= at_least_s && is_cold(r) == Some(true))
+        .filter(|(r, submit, first)| first - submit >= at_least_s && is_cold(r, rule) == Some(true))
         .filter(|(_, submit, first)| {
+            // Clocks and steps blur both ends.
             let margin = 0.1 * (first - submit);
             before(submit + margin) == before(first - margin)
         })
@@ -112,14 +112,14 @@ fn held_by((request, submit, first): &(&Request, f64, f64), holders: &[Holder]) 
 }
 
 /// First-token times of prompts of one length, the first and the shortest later one, s, where
-/// that one is under a tenth: a hint that reuse works, where nobody says what was cached.
-pub fn first_token_hint(observed: &Observed) -> Option<(u64, f64, f64)> {
+/// that one is far under it: a hint that reuse works, where nobody says what was cached.
+pub fn first_token_hint(observed: &Observed, rule: &Thresholds) -> Option<(u64, f64, f64)> {
     let mut first: Option<(u64, f64)> = None;
     for request in observed.requests.iter().filter(|r| r.ended == Ended::Served) {
         let wait = request.t_first_s? - request.t_submit_s?;
         let prompt = request.prompt_tokens?;
         match first {
-            Some((length, before)) if length == prompt && wait < 0.1 * before => {
+            Some((length, before)) if length == prompt && wait < rule.hint_share * before => {
                 return Some((length, before, wait));
             }
             Some((length, _)) if length == prompt => {}

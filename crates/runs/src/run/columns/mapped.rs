@@ -4,19 +4,34 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::super::answer::{self, Answer, Wrong};
+use super::super::answer::{self, Answer, Clock, Wrong};
 use super::super::problem::Problem;
-use super::{Field, Labels, Located, Place, Presence, missing};
-use crate::decimal::Decimal;
-use crate::setup::layout::Rule;
+use super::{CONVERTED, Field, Labels, Located, Place, Presence, missing};
+use crate::date;
+use crate::setup::layout::{Long, Rule, Words};
 
 /// What answers the columns of one table.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapping<'a> {
     /// The layout's rules, by the column of format 1.
     pub rules: &'a BTreeMap<String, Rule>,
-    /// The run's time 0 on the clock of absolute times, s.
-    pub origin: Option<Decimal>,
+    /// The clock of absolute times.
+    pub clock: Clock,
+    /// The rows that are read, by columns of theirs.
+    pub only: &'a BTreeMap<String, Words>,
+    /// Of a file with a row per metric and moment.
+    pub long: Option<&'a Long>,
+}
+
+/// Ends a message about a value that does not fit: it is not in the file as it is quoted, or
+/// it is a date where none is expected.
+pub fn said(message: String, value: &[u8], converted: bool) -> String {
+    let is_date = || std::str::from_utf8(value).is_ok_and(|t| date::unix_s(t, 0).is_some());
+    match converted {
+        true => message + CONVERTED,
+        false if is_date() => message + answer::A_DATE,
+        false => message,
+    }
 }
 
 /// A rule with the places of its inputs in the file.
@@ -71,7 +86,7 @@ impl Mapping<'_> {
         let (mut places, mut lacking) = (Vec::new(), Vec::new());
         for field in schema {
             let place = self.place(file, names, field, &mut problems);
-            if matches!(place, Place::Lacking) {
+            if matches!(place, Place::Lacking) && field.presence == Presence::MayLack {
                 lacking.push(field.name);
             }
             places.push(place);
@@ -99,7 +114,7 @@ impl Mapping<'_> {
                 (Some(_), Some(_)) => {
                     problems.push(Problem::at(file, 1, &label, "this column is there twice"));
                 }
-                (None, _) if field.presence == Presence::MayLack => {}
+                (None, _) if matches!(field.presence, Presence::MayLack | Presence::OfSome) => {}
                 (None, _) => problems.push(missing(file, &label, names)),
             }
         }
@@ -107,6 +122,6 @@ impl Mapping<'_> {
             return Place::Lacking;
         }
         let names = inputs.iter().map(|input| answer::named(input, field.name)).collect();
-        Place::By(Box::new(Mapped { answer: Answer::new(rule, self.origin), places, names }))
+        Place::By(Box::new(Mapped { answer: Answer::new(rule, self.clock), places, names }))
     }
 }

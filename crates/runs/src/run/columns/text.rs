@@ -10,8 +10,8 @@ use std::path::Path;
 use super::super::problem::Problem;
 use super::super::source::Text;
 use super::{
-    CONVERTED, Columns, Data, Field, Labels, LeftOut, MOST_PROBLEMS, Mapping, Place, Presence,
-    Type, label, locate,
+    Chosen, Columns, Data, Field, Labels, LeftOut, Mapping, Place, Presence, Type, label, locate,
+    said,
 };
 use crate::limits::{ROW_BYTES, ROWS};
 use rows::{Row, Rows, Step};
@@ -28,7 +28,21 @@ pub fn read(
     drop_cut_off: bool,
 ) -> Result<Columns, Vec<Problem>> {
     let mut rows = Rows::new(text.bytes());
-    TextTable::new(file, text, &mut rows, schema, mapping, drop_cut_off)?.read(&mut rows)
+    let mut table = TextTable::new(file, text, &mut rows, schema, mapping, drop_cut_off)?;
+    table.read(&mut rows)?;
+    if let Some((mapping, moments)) = mapping.zip(table.chosen.long.take()) {
+        let (names, rows) = moments.wide();
+        (table.places, table.columns.lacking) = mapping.locate(file, &names, schema)?;
+        let mut problems = Vec::new();
+        for (line, fields) in &rows {
+            problems.extend(table.append(*line, |at| fields[at].as_bytes()));
+            table.columns.bound(&mut problems);
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+    }
+    Ok(table.columns)
 }
 
 struct TextTable<'a> {
@@ -36,6 +50,7 @@ struct TextTable<'a> {
     schema: &'a [Field],
     width: usize,
     places: Vec<Place>,
+    chosen: Chosen,
     drop_cut_off: bool,
     columns: Columns,
 }
@@ -83,6 +98,7 @@ impl<'a> TextTable<'a> {
             schema,
             width: 0,
             places: Vec::new(),
+            chosen: Chosen::default(),
             drop_cut_off,
             columns: Columns {
                 file: file.into(),
@@ -103,10 +119,16 @@ impl<'a> TextTable<'a> {
         let names: Vec<String> =
             header.fields().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
         table.width = names.len();
-        (table.places, table.columns.lacking) = match mapping {
-            None => locate(file, &names, schema)?,
-            Some(mapping) => mapping.locate(file, &names, schema)?,
-        };
+        if let Some(mapping) = mapping {
+            table.chosen = Chosen::locate(file, &names, mapping)?;
+        }
+        // Which metrics there are shows once all rows are read.
+        if table.chosen.long.is_none() {
+            (table.places, table.columns.lacking) = match mapping {
+                None => locate(file, &names, schema)?,
+                Some(mapping) => mapping.locate(file, &names, schema)?,
+            };
+        }
         Ok(table)
     }
 
@@ -123,7 +145,7 @@ impl<'a> TextTable<'a> {
         }
     }
 
-    fn read(mut self, rows: &mut Rows<'a>) -> Result<Columns, Vec<Problem>> {
+    fn read(&mut self, rows: &mut Rows<'a>) -> Result<(), Vec<Problem>> {
         let mut problems = Vec::new();
         // One row is held back, because only the last may be cut off.
         let (mut held, mut row) = (Row::default(), Row::default());
@@ -139,11 +161,7 @@ impl<'a> TextTable<'a> {
                         let message = format!("expected at most {ROWS} rows");
                         return Err(vec![Problem::new(&self.columns.file, message)]);
                     }
-                    if problems.len() > MOST_PROBLEMS {
-                        let file = &self.columns.file;
-                        problems.push(Problem::new(file, "not read further: too many problems"));
-                        return Err(problems);
-                    }
+                    self.columns.bound(&mut problems);
                 }
                 Ok(false) => break None,
                 Err(why) => break Some(why),
@@ -163,16 +181,28 @@ impl<'a> TextTable<'a> {
                 problems.push(problem);
             }
         }
-        if problems.is_empty() { Ok(self.columns) } else { Err(problems) }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Takes a row if it is one of the table's, or says what is wrong with it.
+    fn row(&mut self, row: &Row<'_>) -> Vec<Problem> {
+        if row.len() != self.width {
+            let message = format!("expected {} fields, found {}", self.width, row.len());
+            return vec![Problem::at_line(&self.columns.file, row.line, message)];
+        }
+        if !self.chosen.takes(|at| row.field(at)) {
+            return Vec::new();
+        }
+        match &mut self.chosen.long {
+            Some(moments) => moments.take(row.line, |at| row.field(at)).err().into_iter().collect(),
+            None => self.append(row.line, |at| row.field(at)),
+        }
     }
 
     /// Appends a row, or says what is wrong with it and appends nothing.
-    fn row(&mut self, row: &Row<'_>) -> Vec<Problem> {
-        let (file, line) = (&self.columns.file, row.line);
-        if row.len() != self.width {
-            let message = format!("expected {} fields, found {}", self.width, row.len());
-            return vec![Problem::at_line(file, line, message)];
-        }
+    #[inline]
+    fn append<'r>(&mut self, line: u64, field_at: impl Fn(usize) -> &'r [u8]) -> Vec<Problem> {
+        let file = &self.columns.file;
         let mut problems = Vec::new();
         let labels = &self.columns.labels;
         for ((field, place), (name, data)) in
@@ -185,8 +215,8 @@ impl<'a> TextTable<'a> {
             let mut converted = false;
             let value = match place {
                 Place::Lacking => None,
-                Place::At(at) => Some(row.field(*at)).filter(|value| !value.is_empty()),
-                Place::By(mapped) => match mapped.value(|at| row.field(at)) {
+                Place::At(at) => Some(field_at(*at)).filter(|value| !value.is_empty()),
+                Place::By(mapped) => match mapped.value(|at| field_at(at)) {
                     Ok(value) => {
                         theirs = value;
                         converted = matches!(theirs, Some(Cow::Owned(_)));
@@ -202,7 +232,8 @@ impl<'a> TextTable<'a> {
                 say(label(labels, name), "expected a value, found none".into());
             }
             if let Err(message) = data.push(value) {
-                say(label(labels, name), message + if converted { CONVERTED } else { "" });
+                let value = value.unwrap_or_default();
+                say(label(labels, name), said(message, value, converted));
             }
         }
         if problems.is_empty() {

@@ -9,6 +9,7 @@ use crate::setup::yaml;
 use crate::setup::{ArmSpec, Batching, ConfigError, Scheduling, Span};
 
 use super::super::Options;
+use super::super::options::{Hits, Refresh};
 use super::statistic::Statistic;
 
 /// A fidelity report as `configs/fidelity/<name>.yaml` states it.
@@ -109,6 +110,13 @@ pub struct RunSet {
     /// A finished session's KV stays as idle cache.
     #[serde(default)]
     pub keep_finished: bool,
+    /// What of a session's idle KV hits: what the paper's simulator leaves out (App. E.8).
+    #[serde(default)]
+    pub hits: Hits,
+    /// Whether waiting requests renew their prefixes' places, as SGLang's do and as the prefix
+    /// matching of LPM amounts to (App. E.2, E.8): another thing that it leaves out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Refresh>,
 }
 
 fn mixed() -> Batching {
@@ -129,6 +137,8 @@ impl RunSet {
             lpm_fallback: if self.lpm_fallback { stock.lpm_fallback } else { None },
             token_cost_factor: self.token_cost_factor,
             keep_finished: self.keep_finished,
+            hits: self.hits,
+            refresh: self.refresh,
             ..stock
         }
     }
@@ -228,6 +238,10 @@ impl Fidelity {
             }
             if set.seeds == 0 {
                 return Err(format!("run_sets.{name}.seeds: expected at least 1, found 0"));
+            }
+            if set.refresh.is_some_and(|refresh| refresh.every_passes == 0) {
+                let what = "refresh.every_passes: expected at least 1, found 0";
+                return Err(format!("run_sets.{name}.{what}"));
             }
         }
         for (i, row) in self.rows.iter().enumerate() {

@@ -9,6 +9,7 @@ use crate::client::records::{
 use crate::plan::{Kind, Plan};
 use crate::setup::Span;
 use crate::sim::SimRun;
+use crate::sim::options::{Hits, Refresh};
 
 fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -95,7 +96,19 @@ fn a_report_that_makes_no_sense_is_refused_with_its_row() {
     assert!(refused("runs: [basin-025]", "runs: []").contains("at least one run set"));
     assert!(refused("id: basin-25", "id: lpm-inf").contains("used twice"));
     assert!(refused("cap: 20 }", "cap: 0 }").contains("cap: expected at least 1"));
+    let never = refused("every_passes: 32", "every_passes: 0");
+    assert!(never.contains("refresh.every_passes: expected at least 1, found 0"));
     assert!(refused("runs: [closed-016,", "runs: [basin-025,").contains("needs closed arms"));
+}
+
+#[test]
+fn a_run_set_may_have_what_the_papers_simulator_leaves_out() {
+    let sets = published().run_sets;
+    let with = sets["lpm-inf-both"].options();
+    let touch = Refresh { every_passes: 1, requests: 100_000 };
+    assert_eq!((with.hits, with.refresh), (Hits::Prefix, Some(touch)));
+    let without = sets["lpm-inf"].options();
+    assert_eq!((without.hits, without.refresh), (Hits::Whole, None));
 }
 
 #[test]

@@ -7,6 +7,11 @@ use crate::sim::options::{Hits, HostTier, Refresh};
 
 /// 60 made-up sessions of 2 to 13 turns; every fifth turn is a compaction.
 fn recorded() -> Workload {
+    made_up(60)
+}
+
+/// The same, of any number.
+fn made_up(number: u64) -> Workload {
     let turn = |i: u64, k: u64| {
         let grown = 2000 + 900 * k + 37 * ((7 * i + 3 * k) % 11);
         let prompt_tokens = if k % 5 == 4 { grown / 3 } else { grown };
@@ -22,7 +27,7 @@ fn recorded() -> Workload {
         id: format!("trace-{i}"),
         turns: (0..2 + i % 12).map(|k| turn(i, k)).collect(),
     };
-    Workload::of_traces("recorded", (0..60).map(trace).collect()).unwrap()
+    Workload::of_traces("recorded", (0..number).map(trace).collect()).unwrap()
 }
 
 /// The engine's own ways, and each option beside them.
@@ -49,7 +54,8 @@ fn engine(block_tokens: u64) -> Cell {
 
 #[test]
 fn skipping_gives_what_stepping_gives_for_recorded_sessions_in_every_way() {
-    let (workload, protocol) = (recorded(), short());
+    // As many as may be in the backlog at once.
+    let (workload, protocol) = (made_up(240), short());
     for cell in [engine(1), engine(16)] {
         for options in ways(&cell) {
             for arm in [ArmSpec::Closed { population: 20 }, ArmSpec::Burst { sessions: Some(30) }] {
@@ -108,6 +114,65 @@ fn a_closed_run_never_plays_a_recorded_session_twice_at_once() {
     let arm = ArmSpec::Closed { population: 61 };
     let error = simulate(&spec(&cell, &workload, &protocol, &arm, 2)).unwrap_err();
     assert!(error.to_string().contains("there are 60 recorded sessions"), "{error}");
+}
+
+#[test]
+fn an_open_run_ends_with_an_error_before_it_plays_a_recorded_session_twice_at_once() {
+    let (cell, protocol) = (engine(1), short());
+    let arm = ArmSpec::Burst { sessions: Some(30) };
+    let (few, many) = (recorded(), made_up(240));
+    let error = simulate(&spec(&cell, &few, &protocol, &arm, 4)).unwrap_err().to_string();
+    assert!(error.contains("none is played twice at once"), "{error}");
+    assert!(error.contains("more than 60 recorded sessions"), "{error}");
+    // Where each has ended before its next turn comes, sessions are played again.
+    let run = simulate(&spec(&cell, &many, &protocol, &arm, 4)).unwrap();
+    assert!(run.sessions.len() > 150);
+    let quiet = ArmSpec::NoBurst {};
+    let spec = RunSpec { multiple: Some(0.6), ..spec(&cell, &few, &protocol, &quiet, 4) };
+    let run = simulate(&spec).unwrap();
+    assert!(run.sessions.len() > 60, "{}", run.sessions.len());
+}
+
+#[test]
+fn every_arm_takes_recorded_sessions_and_its_plan_is_the_one_that_is_written() {
+    let (cell, workload, protocol) = (engine(16), made_up(240), short());
+    for arm in arms() {
+        let spec = spec(&cell, &workload, &protocol, &arm, 4);
+        let spec = RunSpec { options: Options::stock(&cell, &workload), ..spec };
+        let run = simulate(&spec).unwrap_or_else(|e| panic!("{}: {e}", arm.arm()));
+        let label = directory::Label { run_id: "run".into(), registration: None };
+        let written = directory::to_run(&run, &spec, &label);
+        let mut plan = Vec::new();
+        let tables = crate::run::tables::tables(&written);
+        let table = tables.iter().find(|table| table.name == "plan").unwrap();
+        table.push_header(&mut plan);
+        (0..table.rows()).for_each(|row| table.push_row(row, &mut plan));
+        assert_eq!(String::from_utf8(plan).unwrap(), run.plan.to_csv(), "{}", arm.arm());
+        let config = directory::config_yaml(&spec, &label).unwrap();
+        let recorded = workload.recorded.as_ref().unwrap();
+        let stated = format!(
+            "workload:\n  name: recorded\n  sessions: 240\n  turns: {}\n  sha256: {}\n",
+            recorded.turns_in_all(),
+            recorded.sha256
+        );
+        assert!(config.contains(&stated), "{config}");
+    }
+}
+
+#[test]
+fn a_closed_plan_has_all_the_recorded_sessions_that_can_be_begun() {
+    let (cell, protocol) = (engine(1), short());
+    // An engine that answers at once, so that sessions last as long as their gaps.
+    let fast = Cell { speed: crate::setup::Speed::Factor { factor: 1e6 }, ..cell };
+    for (number, lanes) in [(60, 4), (60, 40), (240, 100)] {
+        let workload = made_up(number);
+        let arm = ArmSpec::Closed { population: lanes };
+        let run = simulate(&spec(&fast, &workload, &protocol, &arm, 3)).unwrap();
+        assert!(run.sessions.len() < run.plan.sessions.len());
+        // Not many more than are begun, however long the run is.
+        assert!(run.plan.sessions.len() < 2 * run.sessions.len());
+        assert!(run.sessions.len() > lanes as usize * 20, "{}", run.sessions.len());
+    }
 }
 
 #[test]
@@ -186,4 +251,23 @@ fn a_prefix_hits_in_part_where_whole_sessions_hit_or_miss() {
     assert_eq!(in_part(&spec), 0);
     spec.options.hits = Hits::Prefix;
     assert!(in_part(&spec) > 20);
+}
+
+#[test]
+fn gauges_of_the_last_pass_leave_out_what_was_sent_and_admitted_since() {
+    let (workload, protocol, cell) = (recorded(), short(), engine(16));
+    let arm = ArmSpec::Closed { population: 20 };
+    let run = |gauges_of_last_pass| {
+        let own = Options { sample_s: 1.0, ..Options::of_engine(&cell.engine) };
+        let options = Options { gauges_of_last_pass, ..own };
+        simulate(&RunSpec { options, ..spec(&cell, &workload, &protocol, &arm, 4) }).unwrap()
+    };
+    let (now, last) = (run(false), run(true));
+    assert_eq!(now.turns, last.turns);
+    // Nothing has ended when the first iteration is under way.
+    assert_eq!((last.engine[0].running, last.engine[0].waiting), (Some(0), Some(0)));
+    let in_system = |run: &SimRun| -> u64 {
+        run.engine.iter().map(|s| s.running.unwrap() + s.waiting.unwrap()).sum()
+    };
+    assert!(in_system(&last) < in_system(&now), "{} {}", in_system(&last), in_system(&now));
 }

@@ -1,8 +1,8 @@
 //! A table as JSON: every row has every key, and numbers keep all their digits.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use super::super::{Cell, Row, Table};
+use super::super::{Cell, Column, Row, Table};
 
 impl Table {
     /// The rows as JSON objects, a key per column. `null` is no value: the key `unknown` lists
@@ -11,10 +11,22 @@ impl Table {
         self.rows.iter().map(|row| self.object(row)).collect()
     }
 
+    /// The table as it is printed: its title, its columns with unit and meaning, and each row's
+    /// cells as text, with the digits they are stated to.
+    pub fn to_printed(&self) -> Json {
+        let column = |column: &Column| json!({"name": column.name, "unit": column.unit, "about": column.meaning});
+        let cells = |row: &Row| row.cells.iter().map(|cell| Json::from(cell.print())).collect();
+        json!({
+            "title": self.title,
+            "columns": self.columns.iter().map(column).collect::<Json>(),
+            "rows": self.rows.iter().map(cells).collect::<Vec<Json>>(),
+        })
+    }
+
     fn object(&self, row: &Row) -> Json {
         let pairs = || self.columns.iter().zip(&row.cells);
         let mut object: Map<String, Json> =
-            pairs().map(|(column, cell)| (column.name.clone().into_owned(), json(cell))).collect();
+            pairs().map(|(column, cell)| (column.name.clone().into_owned(), value(cell))).collect();
         let unknown = pairs().filter(|(_, cell)| **cell == Cell::Unknown);
         let unknown = unknown.map(|(column, _)| Json::from(&*column.name)).collect();
         object.insert("unknown".into(), Json::Array(unknown));
@@ -22,7 +34,7 @@ impl Table {
     }
 }
 
-fn json(cell: &Cell) -> Json {
+fn value(cell: &Cell) -> Json {
     match cell {
         Cell::Text(text) => Json::from(text.as_str()),
         Cell::Count(n) => Json::from(*n),
@@ -60,5 +72,8 @@ mod tests {
             table.to_json().to_string(),
             r#"[{"a":null,"b":null,"c":0.30000000000000004,"unknown":["a"]}]"#
         );
+        let printed = table.to_printed();
+        assert_eq!(printed["rows"].to_string(), r#"[["unknown","","0.30"]]"#);
+        assert_eq!(printed["columns"][1].to_string(), r#"{"about":"","name":"b","unit":"s"}"#);
     }
 }

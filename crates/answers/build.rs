@@ -1,0 +1,34 @@
+//! Lists the files of `configs/`, for where there is no such folder.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let folder = here.join("../../configs").canonicalize()?;
+    let mut files = Vec::new();
+    yaml_files(&folder, &mut files)?;
+    files.sort();
+    let mut list = String::from("&[\n");
+    for file in &files {
+        let name = file.strip_prefix(&folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
+        let path = file.to_string_lossy();
+        // A file that was built in and changes makes this new; one that a user adds does not.
+        println!("cargo:rerun-if-changed={path}");
+        list += &format!("({name:?}, include_bytes!({path:?}) as &[u8]),\n");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    fs::write(out.join("built_in_configs.rs"), list + "]\n")
+}
+
+fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            yaml_files(&path, found)?;
+        } else if path.extension().is_some_and(|ending| ending == "yaml") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

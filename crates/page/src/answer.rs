@@ -1,0 +1,66 @@
+//! From a question's text to its answer's.
+
+use std::sync::OnceLock;
+
+use serde_json::json;
+use trapcheck_answers::built_in;
+use trapcheck_runs::configs::Configs;
+
+use crate::Refused;
+use crate::dropped::Source;
+use crate::question::Question;
+use crate::reply::Reply;
+use crate::{command, judge, knee, lists, simulate, theory};
+
+/// Answers a question that needs no bytes of files.
+pub fn answer(question: &str) -> String {
+    answer_with(question, &|_, _| None)
+}
+
+/// Answers a question; `bytes` gives what lies at a place that a dropped file names by `ptr`
+/// and `len`.
+pub fn answer_with(question: &str, bytes: Source<'_>) -> String {
+    match reply(question, bytes) {
+        Ok(reply) => json!({"ok": reply.into_json()}),
+        Err(why) => json!({"error": why.to_string()}),
+    }
+    .to_string()
+}
+
+fn reply(question: &str, bytes: Source<'_>) -> Result<Reply, Refused> {
+    let question = Question::parse(question)?;
+    command::check(&question)?;
+    let configs = configs()?;
+    match question.ask.as_str() {
+        "lists" => Ok(lists::lists(configs)),
+        "knee" => knee::knee(&question, configs),
+        "simulate" => simulate::simulate(&question, configs),
+        "time_scales" => simulate::time_scales(&question, configs),
+        "judge" => judge::judge(&question, bytes, configs),
+        "command" => of_another(&question),
+        _ => theory::answer(&question, configs),
+    }
+}
+
+/// The configuration that is carried along, read once.
+fn configs() -> Result<&'static Configs, Refused> {
+    static READ: OnceLock<Result<Configs, Refused>> = OnceLock::new();
+    let read = READ.get_or_init(|| built_in::configs().map_err(Refused::from));
+    read.as_ref().map_err(Clone::clone)
+}
+
+/// The command line of a question that is not answered here.
+fn of_another(question: &Question) -> Result<Reply, Refused> {
+    let Some(asked) = question.fields.get("question") else {
+        return Err(Refused::new("question: expected one"));
+    };
+    let asked = Question::of(asked.clone())?;
+    command::check(&asked)?;
+    let line = match asked.ask.as_str() {
+        "simulate" => simulate::command(&asked)?,
+        "time_scales" => simulate::command(&simulate::both_states(&asked))?,
+        "judge" => judge::command(&asked)?,
+        _ => command::of(&asked)?,
+    };
+    Ok(Reply::empty().command(line))
+}

@@ -1,0 +1,72 @@
+//! The question that `trapcheck knee` answers.
+
+use serde_json::{Value, json};
+use trapcheck_answers::engine;
+use trapcheck_answers::search::{Answer, InTurn, Search, predicted};
+use trapcheck_runs::configs::Configs;
+
+use crate::ladder::{Question as Ladder, Start, State};
+use crate::question::Question;
+use crate::reply::Reply;
+use crate::{Refused, command};
+use trapcheck_answers::workload::{Playable, named};
+
+/// Answers `knee`.
+///
+/// # Errors
+/// A cell, workload or value that cannot be used, or a run that cannot be simulated.
+pub fn knee(question: &Question, configs: &Configs) -> Result<Reply, Refused> {
+    let search: Search = question.part()?;
+    search.check()?;
+    let engine = question.part::<engine::Asked>()?.engine(configs)?;
+    let (limit, pool_tokens) = (question.field("gap_limit")?, engine.cell.pool_tokens);
+    let own = &engine.cell.workload;
+    let known = configs.workloads.contains_key(own) || configs.session_workloads.contains_key(own);
+    let asked: Option<String> = question.field("workload")?;
+    let Some(name) = asked.or_else(|| known.then(|| own.clone())) else {
+        return Err(Refused::new("give the sessions: --sessions FILE or --workload NAME"));
+    };
+    let Playable { workload, mut notes } = named(configs, &name, limit, pool_tokens)?;
+    let (run, levels) = search.run_and_levels();
+    let ladder = Ladder {
+        cell: &engine.cell,
+        workload: &workload,
+        protocol: &engine.protocol,
+        options: engine.options,
+        run,
+        levels,
+    };
+    let found = search.answer(&ladder, &InTurn)?;
+    let predicted = predicted(&ladder);
+    let tables = search.tables(&ladder, &found, predicted.as_ref().ok().copied());
+    let reply = Reply::of_tables("knee", &tables).with("points", points(&search, &found));
+    let reply = reply.command(command::of(question)?).with("notes", &notes);
+    if let Err(why) = predicted {
+        notes.push(format!("no theory beside it: {why}"));
+    }
+    Ok(reply.with("said", notes))
+}
+
+/// Every run of the engine as it is, from both starts.
+fn points(search: &Search, found: &Answer) -> Vec<Value> {
+    let state = |state: State| match state {
+        State::Good => "good",
+        State::Between => "between",
+        State::Trapped => "trapped",
+    };
+    let of = |start: Start| {
+        found.knee.from(start).populations.iter().flat_map(move |(population, outcomes)| {
+            outcomes.iter().zip(search.first_seed..).map(move |(outcome, seed)| {
+                json!({
+                    "start": start.word(),
+                    "population": population,
+                    "seed": seed,
+                    "hit_share": outcome.hit_share,
+                    "turns_per_s": outcome.turns_per_s,
+                    "state": outcome.state.map(state),
+                })
+            })
+        })
+    };
+    of(Start::Empty).chain(of(Start::Trap)).collect()
+}

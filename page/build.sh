@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Builds page/trapcheck.wasm, and writes beside it by which compiler: page/trapcheck.wasm.txt.
+#
+# Smallest with a toolchain that has the standard library's source, which is then built with it:
+# rustup's component rust-src, or Debian's rustc-web, cargo-web, rust-web-src and lld (one version,
+# from its security archive). One that has only the target wasm32-unknown-unknown makes a larger
+# file that answers the same. Where there is none, this says how to get one.
+#
+# `page/build.sh --check` builds elsewhere and compares with what is committed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+wasm=page/trapcheck.wasm
+triple=wasm32-unknown-unknown
+target=${CARGO_TARGET_DIR:-target}
+flags="--remap-path-prefix=$PWD=."
+options=(--locked --package trapcheck-wasm --profile page --target "$triple")
+rustc=${RUSTC:-rustc} cargo=${CARGO:-cargo}
+
+has_source() { [ -d "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; }
+has_target() { [ -d "$("$1" --print sysroot 2>/dev/null)/lib/rustlib/$triple/lib" ]; }
+linker=$(ls /usr/bin/wasm-ld-* 2>/dev/null | tail -1 || true)
+
+with_source() {
+    # Both ask the compiler for what it does not promise yet.
+    export RUSTC_BOOTSTRAP=1
+    flags="-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none $flags"
+    options+=(-Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size)
+}
+
+if has_source "$rustc"; then
+    with_source
+elif [ -n "$linker" ] && [ -x /usr/bin/cargo ] && has_source /usr/bin/rustc; then
+    rustc=/usr/bin/rustc cargo=/usr/bin/cargo
+    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$linker
+    with_source
+elif ! has_target "$rustc"; then
+    cat >&2 <<'WORDS'
+no toolchain here builds for wasm32-unknown-unknown. One of these does:
+  rustup component add rust-src && rustup target add wasm32-unknown-unknown
+  apt-get install rustc-web cargo-web rust-web-src lld-22     (Debian, security archive)
+The page works with the committed page/trapcheck.wasm without it.
+WORDS
+    exit 2
+fi
+
+RUSTC=$rustc RUSTFLAGS="$flags" "$cargo" build "${options[@]}"
+built=$target/$triple/page/trapcheck.wasm
+small=$built.small
+if command -v wasm-opt >/dev/null; then
+    wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext \
+        --enable-mutable-globals --strip-debug --strip-producers "$built" -o "$small"
+    optimiser=$(wasm-opt --version)
+else
+    cp "$built" "$small"
+    optimiser=none
+fi
+hash=$(sha256sum "$small" | cut -d' ' -f1)
+about="sha256 $hash
+bytes $(wc -c <"$small")
+gzip -9 $(gzip -9c "$small" | wc -c)
+compiler $("$rustc" --version)
+optimiser $optimiser"
+echo "$about"
+if [ "${1:-}" != --check ]; then
+    cp "$small" $wasm
+    echo "$about" >$wasm.txt
+    exit 0
+fi
+# Another compiler makes other bytes; that they answer the same is for the tests to say.
+for line in "compiler $("$rustc" --version)" "optimiser $optimiser"; do
+    grep -qxF "$line" $wasm.txt || { echo "the committed one was made otherwise: not compared"; exit 0; }
+done
+[ "$hash" = "$(sha256sum $wasm | cut -d' ' -f1)" ] || { echo "$wasm is not what its source makes" >&2; exit 1; }

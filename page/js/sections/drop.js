@@ -1,0 +1,183 @@
+// Files of one's own, judged in the browser: a run directory, a log, a scrape.
+
+import { draw } from "../chart/chart.js";
+import { showCommand } from "../command.js";
+import { fill, h, one } from "../dom.js";
+import { gather } from "../gather.js";
+import { say, wrong } from "../notice.js";
+import { ask } from "../program.js";
+import { table } from "../table.js";
+import { look, timeline } from "../timeline.js";
+import { badge, clauses } from "../verdict.js";
+import { notes } from "./calculator.js";
+
+/** @param {HTMLElement} root */
+export function start(root) {
+  const zone = one(root, ".zone");
+  const over = (/** @type {DragEvent} */ event) => {
+    event.preventDefault();
+    zone.classList.add("over");
+  };
+  zone.addEventListener("dragover", over);
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (event.dataTransfer !== null) {
+      await judge(root, await gather(event.dataTransfer));
+    }
+  });
+  for (const input of root.querySelectorAll("input[type=file]")) {
+    input.addEventListener("change", async () => {
+      const { files } = /** @type {HTMLInputElement} */ (input);
+      const chosen = [...(files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file }));
+      await judge(root, chosen);
+      /** @type {HTMLInputElement} */ (input).value = "";
+    });
+  }
+  say(one(root, ".status"), "Nothing is sent anywhere: what is dropped stays in this browser.");
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {{name: string, file: File}[]} chosen
+ */
+async function judge(root, chosen) {
+  const status = one(root, ".status");
+  if (chosen.length === 0) {
+    say(status, "No file was given.");
+    return;
+  }
+  say(status, `reading ${chosen.length === 1 ? chosen[0]?.name : `${chosen.length} files`} …`);
+  root.dataset.busy = "yes";
+  fill(one(root, ".answers"));
+  try {
+    const files = await Promise.all(
+      chosen.map(async ({ name, file }) => ({ name, bytes: new Uint8Array(await file.arrayBuffer()) })),
+    );
+    const { ok, elapsedMs } = await ask({ ask: "judge", ...options(root) }, files);
+    fill(one(root, ".answers"), ...(ok.what === "runs" ? runs(ok) : observed(ok)));
+    paint(root, ok);
+    showCommand(one(root, ".commands"), ok.command ? [ok.command] : []);
+    say(status, `Judged in ${(elapsedMs / 1000).toPrecision(2)} s, in this browser. Nothing was sent anywhere.`);
+  } catch (error) {
+    wrong(status, error);
+  }
+  root.dataset.busy = "no";
+}
+
+/**
+ * What the files cannot say themselves.
+ * @param {HTMLElement} root
+ */
+function options(root) {
+  const pool = /** @type {HTMLInputElement} */ (one(root, "[name=pool]")).value;
+  return pool === "" ? {} : { pool: Number(pool) };
+}
+
+/** @param {any} ok */
+function runs(ok) {
+  const judged = ok.states.map((/** @type {any} */ state) => {
+    const engine = (ok.engines ?? []).find((/** @type {any} */ one) => one.name === state.run);
+    return h(
+      "article",
+      {},
+      h("h3", {}, state.run === "." ? "What was dropped" : state.run),
+      h("p", {}, badge(state.state), ` ${engine?.because ?? state.because ?? ""}`),
+      h("p", { class: "note" }, state.binding ?? ""),
+      clauses(state),
+    );
+  });
+  const pictures = (ok.engines ?? []).map(() => h("div", { class: "picture" }));
+  const tables = Object.entries(ok.printed ?? {}).map(([name, printed]) =>
+    table(/** @type {any} */ (printed), ok[name]),
+  );
+  const bad = (ok.not_scored ?? []).map((/** @type {any} */ run) =>
+    h("p", { class: "wrong" }, [run.problems].flat().join("; ")),
+  );
+  return [...bad, ...judged, ...pictures, ...tables, ...notes(ok.notes)];
+}
+
+/** @param {any} ok */
+function observed(ok) {
+  const services = ok.services ?? [];
+  const answers = services.flatMap((/** @type {any} */ service) => service.answers);
+  const verdicts = answers.map((/** @type {any} */ answer) =>
+    h("p", {}, badge(answer.verdict), ` ${answer.headline ?? ""}`),
+  );
+  const pictures = answers.map(() => h("div", { class: "picture" }));
+  return [...verdicts, h("pre", { class: "text" }, ok.text ?? ""), ...pictures, ...notes(ok.notes)];
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {any} ok
+ */
+function paint(root, ok) {
+  const places = [...root.querySelectorAll(".answers .picture")];
+  const drawn =
+    ok.what === "runs"
+      ? (ok.engines ?? []).map(engine)
+      : (ok.services ?? []).flatMap((/** @type {any} */ s) => s.answers.map(answer));
+  for (const [i, chart] of drawn.entries()) {
+    const place = places[i];
+    if (place !== undefined && chart !== null) {
+      draw(place, chart);
+    }
+  }
+}
+
+/** @param {import("../shapes.js").Engine} engine */
+function engine(engine) {
+  return timeline({
+    name: `${engine.name}: hit fraction and sessions in the system over time.`,
+    runs: [
+      {
+        name: engine.arm,
+        look: look(engine.arm),
+        source: engine.source,
+        series: { hits: engine.hits, backlog: engine.backlog, held: engine.held },
+      },
+    ],
+    moments: engine.events
+      .filter((event) => !event.what.startsWith("window"))
+      .map((event) => ({ at: event.t_s, name: event.what })),
+    shades: engine.window ? [{ from: engine.window[0], to: engine.window[1], look: "window" }] : [],
+    span: [0, engine.duration_s],
+    stamp: "MEASURED",
+  });
+}
+
+/**
+ * What was observed, piece by piece of time.
+ * @param {any} answer
+ * @returns {import("../chart/chart.js").Chart | null}
+ */
+function answer(answer) {
+  /** @type {any[]} */
+  const pieces = answer.timeline ?? [];
+  if (pieces.length === 0) {
+    return null;
+  }
+  const x = pieces.map((piece) => piece.from_s);
+  const series = (/** @type {string} */ key) => pieces.map((piece) => piece[key] ?? null);
+  const stamp = answer.simulated ? "SIMULATED" : "OBSERVED";
+  return {
+    name: `What was observed of ${answer.engine ?? "the engine"} over time: hit fraction, requests that run and wait.`,
+    x: { label: "time on the source's clock (s)" },
+    panels: [
+      {
+        y: { label: "hit fraction", domain: [0, 1] },
+        lines: [{ name: "hit fraction", look: "burst", x, y: series("hit_fraction"), step: true }],
+        stamp,
+      },
+      {
+        y: { label: "requests", zero: true },
+        lines: [
+          { name: "running", look: "noburst", x, y: series("running"), step: true },
+          { name: "waiting", look: "capped", x, y: series("waiting"), step: true },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,132 @@
+//! What rests on simulated runs, against the interval of the ensemble's draws.
+
+use super::super::comparison::Comparison;
+use super::super::predictive::{self, Against, Direction, FEWEST_DRAWS, Judged, Shape, Standing};
+use super::super::published::Form;
+use super::super::{Interval, Status};
+use super::{Asked, Compared, Own, Stated, Value, Values, bound_in_words, numbers, relative};
+
+/// Compares with the draws.
+pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
+    let wide = how.uninformative.wider_than;
+    let shape = asked.shape();
+    let (values, rounding) = asked.numbers();
+    let is_of_length = |draw: &Values| draw.as_ref().is_none_or(|draw| draw.len() == values.len());
+    let differs_in_length = shape == Shape::Each && !own.draws.iter().all(is_of_length);
+    if matches!(asked.values, Stated::Words(_)) || differs_in_length {
+        return outcomes(asked, own, how);
+    }
+    if let Some(judged) = of_many_runs(&values, own, shape, wide) {
+        let because = "against the share of many runs, not of draws".to_owned();
+        return Compared { because, ..of_judged(asked, &judged, 0) };
+    }
+    let draws: Vec<Option<Vec<f64>>> =
+        own.draws.iter().map(|draw| numbers(draw.as_deref()?)).collect();
+    let with = draws.iter().flatten().count();
+    // Hardly a draw has what the paper has.
+    if draws.len() >= FEWEST_DRAWS && with < draws.len() / 20 {
+        return Compared {
+            status: Status::Differs,
+            holds_in: Some((with, draws.len())),
+            apart: 1.0,
+            because: format!("ours has none in {} of {} draws", draws.len() - with, draws.len()),
+            ..Compared::default()
+        };
+    }
+    let bound = asked.binding.bound;
+    let stated = predictive::Stated { values: &values, rounding: &rounding, shape, bound, wide };
+    of_judged(asked, &predictive::judge(&stated, &draws), draws.len())
+}
+
+/// A share that is no statistic of draws, but of many runs at once.
+fn of_many_runs(values: &[f64], own: &Own, shape: Shape, wide: f64) -> Option<Judged> {
+    let ours = numbers(own.ours.as_ref().ok()?.as_deref()?)?;
+    let whole = |x: f64| (x >= 0.0).then(|| x.round() as u64);
+    let pair = |pair: &[f64]| match pair {
+        [k, n] if *n > 0.0 && k <= n => whole(*k).zip(whole(*n)),
+        _ => None,
+    };
+    let (stated, ours) = pair(values).zip(pair(&ours))?;
+    let is_alone = own.draws.is_empty() && shape == Shape::Share;
+    is_alone.then(|| predictive::two_shares(stated, ours, wide))
+}
+
+/// Outcomes in words, or lists of no fixed length: in seeds' order where that means something.
+fn outcomes(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
+    let known = |values: &[Value]| -> Vec<String> {
+        let print = |(i, value): (usize, &Value)| how.plain(&value.print(asked.digits(i)));
+        let mut words: Vec<String> = values.iter().enumerate().map(print).collect();
+        if asked.form == Form::List || asked.shape() == Shape::Seeds {
+            words.sort();
+        }
+        words
+    };
+    let stated: Vec<Value> = match &asked.values {
+        Stated::Words(words) => words.iter().cloned().map(Value::Text).collect(),
+        Stated::Numbers(numbers) => numbers.iter().map(|(x, _)| Value::Number(*x)).collect(),
+    };
+    let draws: Vec<Option<Vec<String>>> =
+        own.draws.iter().map(|draw| draw.as_deref().map(known)).collect();
+    let wide = how.uninformative.wider_than;
+    let judged = predictive::outcome(&Some(known(&stated)), &draws, wide);
+    of_judged(asked, &judged, draws.len())
+}
+
+fn of_judged(asked: &Asked<'_>, judged: &Judged, draws: usize) -> Compared {
+    let digits = |i: usize| asked.digits(i);
+    let intervals: Vec<Interval> = judged
+        .against
+        .iter()
+        .enumerate()
+        .map(|(i, against)| Interval::of(against, digits(i)))
+        .collect();
+    let off = judged.against.iter().filter(|one| one.outside.is_some());
+    let farthest = off.max_by(|a, b| distance(a, asked).total_cmp(&distance(b, asked)));
+    let mut because = String::new();
+    if judged.draws < FEWEST_DRAWS {
+        because = match draws {
+            0 => "no draws to compare with".into(),
+            draws => format!("{} of {draws} draws have it, too few", judged.draws),
+        };
+    } else if let Some(holds) = judged.holds_in {
+        let what = asked.binding.bound.map_or("the same".into(), bound_in_words);
+        because = format!("{what}: so in {holds} of {} draws", judged.draws);
+    }
+    let bound_off = judged.holds_in.map_or(0.0, |k| 1.0 - k as f64 / judged.draws.max(1) as f64);
+    Compared {
+        status: match judged.standing {
+            Standing::Consistent => Status::Consistent,
+            Standing::Uninformative => Status::Uninformative,
+            Standing::Differs => Status::Differs,
+        },
+        direction: farthest.and_then(|one| one.outside).map_or("", Direction::words).into(),
+        gap: farthest.map_or_else(String::new, |one| gap(one, asked)),
+        apart: farthest.map_or(bound_off, |one| distance(one, asked)),
+        beyond: judged.against.iter().filter_map(Against::beyond).max_by(f64::total_cmp),
+        holds_in: judged.holds_in.map(|holds| (holds, judged.draws)),
+        by_chance: judged.by_chance,
+        intervals,
+        because,
+        ..Compared::default()
+    }
+}
+
+/// From the interval's nearer end to the published value, as a share of the larger one; of a
+/// count, as a share of all.
+fn distance(against: &Against, asked: &Asked<'_>) -> f64 {
+    let (low, high) = against.interval;
+    let end = if against.published < low { low } else { high };
+    match (&*against.what, &asked.values) {
+        ("count", Stated::Numbers(values)) if values.len() == 2 => {
+            (end - against.published).abs() / values[1].0
+        }
+        ("share", _) => (end - against.published).abs(),
+        _ => relative(end, against.published),
+    }
+}
+
+/// `low end 459, ours 240 to 350`.
+fn gap(against: &Against, asked: &Asked<'_>) -> String {
+    let interval = Interval::of(against, asked.digits(0));
+    format!("{} {}, ours {} to {}", against.what, interval.published, interval.low, interval.high)
+}

@@ -1,0 +1,41 @@
+//! The page's wasm, as it is committed, against the program: the same answers, to the bit.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs Node; `None` where there is none, which is said.
+fn node(args: &[&str]) -> Option<(bool, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Ok(output) = Command::new("node").args(args).current_dir(root).output() else {
+        eprintln!("skipped: no node here to run the page's wasm");
+        return None;
+    };
+    let said = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+#[test]
+fn the_committed_wasm_answers_random_questions_as_the_program_does() {
+    let program = env!("CARGO_BIN_EXE_trapcheck");
+    let args = ["tests/page/answers.mjs", "--bin", program, "--questions", "312", "--seed", "17"];
+    let Some((same, said)) = node(&args) else { return };
+    assert!(same, "{said}\nIf the program changed on purpose, build the wasm again: page/build.sh");
+    assert!(said.contains("312 questions, 0 differ"), "{said}");
+    for ask in ["trap", "rescue", "cut", "stop", "curve", "burst", "knee", "simulate", "judge"] {
+        assert!(said.contains(&format!("{ask} answered")), "no {ask} in {said}");
+    }
+}
+
+#[test]
+fn the_committed_wasm_is_what_is_said_of_it_and_grows_no_further() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+    let wasm = std::fs::read(page.join("trapcheck.wasm")).unwrap();
+    let about = std::fs::read_to_string(page.join("trapcheck.wasm.txt")).unwrap();
+    let of = |what: &str| about.lines().find_map(|l| l.strip_prefix(what)).unwrap().trim();
+    let packed: usize = of("gzip -9 ").parse().unwrap();
+    // Half of it would do to be read at once; it is asked for after the first view.
+    assert!(wasm.len() < 1_800_000 && packed < 740_000, "{about}");
+    assert_eq!(of("bytes "), wasm.len().to_string());
+    assert_eq!(of("sha256 "), trapcheck_setup::hash::sha256_hex(&wasm));
+    assert!(of("compiler ").starts_with("rustc "));
+}

@@ -1,0 +1,113 @@
+// Files of one's own: a good run, a broken one, a log, against the command line.
+
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { onPage, ready, settled, shot } from "./open.mjs";
+import { run, scratch } from "./program.mjs";
+
+/**
+ * Drops files onto the page, each under the path it has below `folder`.
+ * @param {import("playwright-core").Page} page
+ * @param {string} folder
+ * @param {string[]} names
+ */
+async function drop(page, folder, names) {
+  const files = await Promise.all(
+    names.map(async (name) => ({ name, base64: (await readFile(join(folder, name))).toString("base64") })),
+  );
+  await page.evaluate((list) => {
+    const data = new DataTransfer();
+    for (const { name, base64 } of list) {
+      data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    }
+    document
+      .querySelector(".zone")
+      .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, files);
+  await settled(page, "drop");
+}
+
+/**
+ * A simulated run as csv.gz.
+ * @returns {Promise<{folder: string, names: string[]}>}
+ */
+async function made() {
+  const folder = await scratch();
+  const out = join(folder, "my-run");
+  const { code, stderr } = await run(
+    ["simulate", "--cell", "sglang-300k", "--arm", "burst", "--rate", "1.65", "--tables", "csv-gz", "--out", out],
+    folder,
+  );
+  assert.equal(code, 0, stderr);
+  return { folder: out, names: await readdir(out) };
+}
+
+test("a run directory that is dropped gets the command line's verdict, clause by clause", async () => {
+  const { folder, names } = await made();
+  const score = JSON.parse((await run(["score", folder, "--format", "json"], join(folder, ".."))).stdout);
+  await onPage({ hash: "#drop" }, async (page) => {
+    const section = await ready(page, "drop");
+    await drop(page, folder, names);
+    assert.equal(await section.locator(".status .wrong").count(), 0, await section.locator(".status").innerText());
+    assert.equal(await section.locator(".answers .state").first().innerText(), score.states[0].state);
+    const margins = await section
+      .locator(".clause")
+      .evaluateAll((all) => all.map((clause) => Number(clause.dataset.margin)));
+    const { trapped, recovered, draining } = score.states[0];
+    assert.deepEqual(
+      margins,
+      [...trapped, ...recovered, ...draining].map((clause) => clause.margin),
+    );
+    assert.ok((await section.locator(".stamp").allTextContents()).includes("SIMULATED"));
+    await shot(section, "drop-good");
+  });
+});
+
+test("a folder can be chosen by its button", async () => {
+  const { folder } = await made();
+  await onPage({ hash: "#drop" }, async (page) => {
+    const section = await ready(page, "drop");
+    await section.locator("#drop-folder").setInputFiles(folder);
+    await settled(page, "drop");
+    await section.locator(".answers .state").first().waitFor();
+    assert.equal(await section.locator(".answers .state").first().innerText(), "TRAPPED");
+  });
+});
+
+test("a broken run gets the command line's own message", async () => {
+  const folder = await scratch();
+  const { folder: good, names } = await made();
+  const broken = join(folder, "my-run");
+  await mkdir(broken);
+  for (const name of names) {
+    const bytes = await readFile(join(good, name));
+    await writeFile(join(broken, name), name.startsWith("turns") ? bytes.subarray(0, bytes.length / 2) : bytes);
+  }
+  const { stdout } = await run(["score", broken, "--format", "json"], folder);
+  const [problem] = JSON.parse(stdout).not_scored[0].problems;
+  // The page has no folder above what was dropped.
+  const words = problem.slice(problem.indexOf("turns.csv.gz"));
+  await onPage({ hash: "#drop" }, async (page) => {
+    const section = await ready(page, "drop");
+    await drop(page, broken, names);
+    const said = await section.locator(".wrong").allInnerTexts();
+    assert.match(words, /turns\.csv\.gz:\d+: /);
+    assert.ok(said.join(" ").includes(words), `${said} says ${words}`);
+    await shot(section, "drop-broken");
+  });
+});
+
+test("a scrape that says nothing of use is answered as diagnose answers it", async () => {
+  const folder = await scratch();
+  await writeFile(join(folder, "a.prom"), "up 1\n");
+  const told = await run(["diagnose", "a.prom"], folder);
+  await onPage({ hash: "#drop" }, async (page) => {
+    const section = await ready(page, "drop");
+    await drop(page, folder, ["a.prom"]);
+    const said = (await section.locator(".status, .answers").allInnerTexts()).join("\n");
+    const line = `${told.stdout}${told.stderr}`.split("\n").find((text) => text.trim() !== "");
+    assert.ok(said.includes(line.trim()), `${said} says ${line}`);
+  });
+});
