@@ -217,6 +217,22 @@ fn a_capped_closed_system_is_the_closed_system_of_its_cap() {
 }
 
 #[test]
+fn a_closed_run_is_the_same_with_only_the_sessions_that_it_may_need() {
+    let (mut cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
+    let arm = ArmSpec::Closed { population: 12 };
+    // The second cell is expected to end next to none, so that the first draw is used up.
+    for lambda_ref_per_s in [cell.lambda_ref_per_s, 1e-9] {
+        cell.lambda_ref_per_s = lambda_ref_per_s;
+        let spec = spec(&cell, &workload, &protocol, &arm, 3);
+        let (all, few) = (simulate(&spec).unwrap(), simulate_to_measure(&spec).unwrap());
+        assert_eq!(few.turns, all.turns);
+        assert_eq!((&few.sessions, &few.engine), (&all.sessions, &all.engine));
+        assert!(all.plan.sessions.starts_with(&few.plan.sessions));
+        assert_eq!(few.plan == all.plan, lambda_ref_per_s == 1e-9);
+    }
+}
+
+#[test]
 fn without_prefix_caching_nothing_hits_and_nothing_is_idle() {
     let (cell, workload, protocol) = (cell("sglang-300k"), workload("standard"), short());
     let arm = ArmSpec::E0a { population: 8 };
