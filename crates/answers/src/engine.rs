@@ -1,12 +1,11 @@
 //! Which engine: a cell of the configuration, or a pool and a prefill rate.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
+use crate::cell::{CHUNK_TOKENS, Sizes, unnamed};
 use crate::refused::Refused;
 use crate::setup::cell::{Engine, IterationParts};
-use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed};
+use crate::setup::{Batching, Cell, Configs, Costs, Protocol};
 use crate::sim::Options;
 use crate::which::cell_named;
 
@@ -68,10 +67,13 @@ impl Asked {
             Some(name) => named(configs, name)?,
             None => self.by_sizes()?,
         };
-        cell.pool_tokens = self.pool_tokens.unwrap_or(cell.pool_tokens);
-        cell.max_running = self.running_limit.unwrap_or(cell.max_running);
-        cell.chunk_tokens = self.chunk_tokens.unwrap_or(cell.chunk_tokens);
-        cell.block_tokens = self.block_tokens.unwrap_or(cell.block_tokens);
+        let sizes = Sizes {
+            pool_tokens: self.pool_tokens,
+            chunk_tokens: self.chunk_tokens,
+            block_tokens: self.block_tokens,
+            max_running: self.running_limit,
+        };
+        sizes.change(&mut cell);
         cell.check().map_err(|message| Refused(format!("engine: {message}")))?;
         let protocol = configs
             .protocols
@@ -93,7 +95,7 @@ impl Asked {
             return Err(Refused::new("give --cell NAME, or --pool-tokens and --prefill-rate"));
         };
         let engine = self.engine.unwrap_or(Ways::Vllm);
-        let chunk_tokens = self.chunk_tokens.unwrap_or(8192);
+        let chunk_tokens = self.chunk_tokens.unwrap_or(CHUNK_TOKENS);
         let a_s = self.decode_s_per_token.unwrap_or(0.02);
         let b_s_per_token = 1.0 / rate - a_s / chunk_tokens as f64;
         if !(rate > 0.0 && b_s_per_token > 0.0) {
@@ -105,25 +107,11 @@ impl Asked {
         }
         let parts =
             IterationParts { a_s, f0_s: 0.0, b_s_per_token, c_p_s_per_pair: 0.0, c_d_s: 0.0 };
+        let name = format!("{pool_tokens} tokens at {rate} tokens/s");
         Ok(Cell {
-            name: format!("{pool_tokens} tokens at {rate} tokens/s"),
-            workload: "none".into(),
-            protocol: "paper".into(),
-            engine: engine.engine(),
-            model: "unknown".into(),
-            gpu: "unknown".into(),
-            pool_tokens,
             block_tokens: if engine == Ways::Vllm { 16 } else { 1 },
-            scheduling: Scheduling::Fcfs,
             batching: if engine == Ways::Sglang { Batching::Separate } else { Batching::Mixed },
-            chunk_tokens,
-            max_running: 256,
-            lambda_ref_per_s: 1.0,
-            all_miss_tokens_per_s: None,
-            costs: parts.costs(),
-            iteration_costs: None,
-            speed: Speed::Own,
-            sources: BTreeMap::new(),
+            ..unnamed(name, engine.engine(), parts.costs(), pool_tokens)
         })
     }
 }

@@ -15,6 +15,7 @@ pub mod about_run;
 pub mod arm;
 pub mod built_in;
 pub mod burst;
+mod cell;
 pub mod curve;
 pub mod drain;
 pub mod engine;

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::cell::{Sizes, unnamed};
 use crate::model::Theory;
 use crate::model::theory::FROM_EMPTY_S;
 use crate::nearest::unknown;
 use crate::refused::Refused;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::protocol::Paired;
-use crate::setup::{
-    Batching, Cell, Configs, Costs, Scheduling, Speed, ToolTime, TurnLaw, Workload,
-};
+use crate::setup::{Batching, Cell, Configs, Costs, Speed, ToolTime, TurnLaw, Workload};
 use crate::workload::gaps_by_law;
 use trapcheck_setup::limits;
 
@@ -193,27 +192,9 @@ impl Which {
         if self.pool.is_none() && matches!(costs, Costs::Iteration { .. }) {
             return Err(Refused::new("iteration costs need the KV pool: give --pool TOKENS"));
         }
-        Ok(Cell {
-            name: "flags".into(),
-            workload: "flags".into(),
-            protocol: "paper".into(),
-            engine: Engine { name: "unknown".into(), version: "unknown".into() },
-            model: "unknown".into(),
-            gpu: "unknown".into(),
-            // Costs per turn do not depend on the pool, which may then be left open.
-            pool_tokens: self.pool.unwrap_or(limits::COUNT),
-            block_tokens: 1,
-            scheduling: Scheduling::Fcfs,
-            batching: Batching::Separate,
-            chunk_tokens: 8192,
-            max_running: 256,
-            lambda_ref_per_s: self.lambda_ref.unwrap_or(1.0),
-            all_miss_tokens_per_s: None,
-            costs,
-            iteration_costs: None,
-            speed: Speed::Own,
-            sources: BTreeMap::new(),
-        })
+        let engine = Engine { name: "unknown".into(), version: "unknown".into() };
+        // Costs per turn do not depend on the pool, which may then be left open.
+        Ok(unnamed("flags".into(), engine, costs, self.pool.unwrap_or(limits::COUNT)))
     }
 
     fn workload_by_numbers(&self) -> Result<Workload, Refused> {
@@ -247,10 +228,13 @@ impl Which {
     }
 
     fn change_cell(&self, cell: &mut Cell) -> Result<(), Refused> {
-        cell.pool_tokens = self.pool.unwrap_or(cell.pool_tokens);
-        cell.chunk_tokens = self.chunk_tokens.unwrap_or(cell.chunk_tokens);
-        cell.block_tokens = self.block_tokens.unwrap_or(cell.block_tokens);
-        cell.max_running = self.max_running.unwrap_or(cell.max_running);
+        let sizes = Sizes {
+            pool_tokens: self.pool,
+            chunk_tokens: self.chunk_tokens,
+            block_tokens: self.block_tokens,
+            max_running: self.max_running,
+        };
+        sizes.change(cell);
         cell.lambda_ref_per_s = self.lambda_ref.unwrap_or(cell.lambda_ref_per_s);
         cell.batching = self.batching.unwrap_or(cell.batching);
         if let Some(costs) = self.costs(cell.iteration_parts())? {
