@@ -54,7 +54,7 @@ fn made_up_run(file: &Path, dir: &Path, source: Source) {
 }
 
 fn against(file: &Path, run: &Path, more: &[&str]) -> (Option<i32>, String, String) {
-    let args = ["knee", "--cell", "sglang-300k", "--ramp", "2", "--speeds", "3", "--orders", "2"];
+    let args = ["knee", "--cell", "sglang-300k", "--speeds", "3", "--orders", "2"];
     let own = ["--sessions", file.to_str().unwrap(), "--against", run.to_str().unwrap()];
     let output = trapcheck(&[&args[..], &own, more].concat()).output().unwrap();
     (output.status.code(), stdout(&output), stderr(&output))
@@ -65,7 +65,7 @@ fn an_engine_that_does_what_the_simulator_does_is_predicted_to_the_digit() {
     let folder = tempfile::tempdir().unwrap();
     let (file, run) = (sessions(folder.path()), folder.path().join("run"));
     made_up_run(&file, &run, Source::Engine);
-    let (code, said, notes) = against(&file, &run, &["--format", "csv"]);
+    let (code, said, notes) = against(&file, &run, &["--ramp", "2", "--format", "csv"]);
     assert_eq!(code, Some(0), "{notes}");
     let mut rows = said.lines().map(|row| row.split(',').map(str::to_owned).collect::<Vec<_>>());
     let header = rows.next().unwrap();
@@ -101,7 +101,7 @@ fn what_was_not_played_so_is_named() {
     for (run, more, said) in [
         (&run, vec!["--gap-limit", "5"], "gaps are not those of the workload"),
         (&simulated, vec![], "is simulated; expected a run of an engine"),
-        (&law, vec![], "names no recorded session"),
+        (&law, vec!["--measured", "30,120"], "names no recorded session"),
         (&open, vec![], "expected a closed run, found burst"),
         (&run, vec!["--speed-spread", "1"], "--speed-spread: expected a share below 1"),
         (&run, vec!["--ramp", "-1"], "--ramp: expected seconds"),
