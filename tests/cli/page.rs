@@ -33,8 +33,8 @@ fn the_committed_wasm_is_what_is_said_of_it_and_grows_no_further() {
     let about = std::fs::read_to_string(page.join("trapcheck.wasm.txt")).unwrap();
     let of = |what: &str| about.lines().find_map(|l| l.strip_prefix(what)).unwrap().trim();
     let packed: usize = of("gzip -9 ").parse().unwrap();
-    // Half of it would do to be read at once; it is asked for after the first view.
-    assert!(wasm.len() < 1_800_000 && packed < 740_000, "{about}");
+    // More than a first view may weigh: a page asks for it afterwards.
+    assert!(wasm.len() < 1_900_000 && packed < 775_000, "{about}");
     assert_eq!(of("bytes "), wasm.len().to_string());
     assert_eq!(of("sha256 "), trapcheck_setup::hash::sha256_hex(&wasm));
     assert!(of("compiler ").starts_with("rustc "));

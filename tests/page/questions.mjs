@@ -22,8 +22,11 @@ export class Questions {
     Object.assign(this, { seed, lists, run, scratch });
     const laws = lists.workloads.filter((workload) => workload.kind === 'law');
     this.laws = laws.map((workload) => workload.name);
-    this.cells = lists.cells.map((cell) => cell.name);
-    this.costed = lists.cells.filter((cell) => cell.has_iteration_costs).map((cell) => cell.name);
+    // Recorded sessions lie in files that no page has.
+    const recorded = new Set(lists.workloads.filter(({ kind }) => kind === 'recorded').map(({ name }) => name));
+    const cells = lists.cells.filter((cell) => !recorded.has(cell.workload));
+    this.cells = cells.map((cell) => cell.name);
+    this.costed = cells.filter((cell) => cell.has_iteration_costs).map((cell) => cell.name);
     this.logs = readdirSync(corpus).map((name) => ({ name, bytes: readFileSync(new URL(name, corpus)) }));
   }
 
