@@ -98,7 +98,7 @@ await inParallel(Number(given.questions), async (index) => {
   }
 });
 rmSync(scratch, { recursive: true });
-for (const why of failed.slice(0, 5)) console.error(why);
+for (const why of failed.slice(0, 20)) console.error(why);
 for (const [key, count] of [...tally].sort()) console.log(`${key}: ${count}`);
 console.log(`${given.questions} questions, ${failed.length} differ`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -36,14 +36,13 @@ struct Engine {
 }
 
 impl Engine {
-    fn options(&self) -> Options {
-        let stock = Options::default();
+    fn options(&self, stock: Options) -> Options {
         Options {
             batching: self.batching.unwrap_or(stock.batching),
             scheduling: self.scheduling,
             lpm_fallback: if self.no_lpm_fallback { None } else { stock.lpm_fallback },
             token_cost_factor: self.token_cost_factor,
-            keep_finished: self.keep_finished,
+            keep_finished: self.keep_finished || stock.keep_finished,
             sample_s: self.sample.unwrap_or(stock.sample_s),
             ..stock
         }
@@ -125,7 +124,7 @@ fn judged<'a>(question: &Question, configs: &'a Configs) -> Result<Judged<'a>, R
     let Some((cell, workload, protocol)) = configs.of_cell(&name) else {
         return Err(Refused(format!("cell {name} has no workload or protocol")));
     };
-    let options = question.part::<Engine>()?.options();
+    let options = question.part::<Engine>()?.options(Options::stock(cell, workload));
     let (multiple, seed) = (question.field("rate")?, question.field("seed")?.unwrap_or(0));
     let mut measured = Vec::new();
     let mut waiting = Vec::new();
