@@ -172,7 +172,11 @@ fn a_campaign_with_one_bad_run_makes_none() {
     let cases = [
         ("sglang-300k", "{ arm: capped, cap: 0 }", "cap: expected at least 1"),
         ("sglang-300k", "{ arm: rescue, cap: 20, engage_s: 9000 }", "outside the run"),
-        ("nowhere", "{ arm: burst }", "test t: no cell nowhere in configs/cells; there are: h200"),
+        (
+            "nowhere",
+            "{ arm: burst }",
+            "test t: no cell nowhere in configs/cells; there are: agents-native, h200",
+        ),
     ];
     for (cell, arm, why) in cases {
         let file = one_test(folder.path(), cell, arm);

@@ -349,8 +349,8 @@ fn another_format_a_value_too_many_and_a_stale_table_do_not_verify() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("],\"sources\":", ",\"more\"],\"sources\":", 1)).unwrap();
     verify("numbers.json", 1);
-    fs::write(&path, text.replacen("\"format\":3", "\"format\":9", 1)).unwrap();
-    verify("expected format 3, found 9", 2);
+    fs::write(&path, text.replacen("\"format\":4", "\"format\":9", 1)).unwrap();
+    verify("expected format 4, found 9", 2);
     fs::write(&path, text).unwrap();
     fs::write(project.path("paper/derived/old_table.csv"), "x\n").unwrap();
     verify("paper/derived/old_table.csv: not made by anything here", 1);

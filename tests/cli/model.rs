@@ -204,7 +204,7 @@ fn bad_input_is_refused_with_what_to_do() {
     let on = |first: &[&'static str], rest: &[&'static str]| [first, &cell, rest].concat();
     refused(
         &["trap", "--cell", "nope", "--rate", "1"],
-        "no cell nope in configs/cells; there are: h200-300k",
+        "no cell nope in configs/cells; there are: agents-native, h200-300k",
     );
     refused(&on(&["trap"], &["--rate", "-1"]), "the arrival rate must be positive");
     refused(&on(&["trap"], &["--rate", "0"]), "the arrival rate must be positive");

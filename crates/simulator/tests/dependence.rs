@@ -15,7 +15,8 @@ use trapcheck_simulator::sim::{Options, RunSpec, simulate};
 
 /// The load of every trap here.
 const RHO: f64 = 1.5;
-const HORIZON_S: f64 = 8000.0;
+/// Long enough that the transient of the first cycles has died away where it is measured.
+const HORIZON_S: f64 = 24_000.0;
 
 fn config<T>(file: &str, parse: fn(&Path, &[u8]) -> Result<T, ConfigError>) -> T {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(file);
@@ -41,7 +42,7 @@ fn sessions(dependent: bool) -> Workload {
         (false, true) => trace(i, 20, 2000),
         (short, false) => trace(i, if short { 3 } else { 20 }, 12_000),
     };
-    Workload::of_traces("two kinds", (0..2500).map(of).collect()).unwrap()
+    Workload::of_traces("two kinds", (0..7500).map(of).collect()).unwrap()
 }
 
 /// Model F of the sessions, with the mean cost of each turn over those that have it.

@@ -10,10 +10,12 @@ use crate::setup::{Arm, Span};
 
 use super::clause::{Clause, Comparison};
 use super::endpoint::Endpoints;
+use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 use super::vote::{Quorum, RateVerdict, tally};
 
@@ -101,6 +103,20 @@ pub struct CutMeasures {
 impl RegisteredTest for CutTest {
     fn words(&self) -> &'static str {
         "arrival cut"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        let arms: Vec<String> =
+            self.arms.iter().map(|arm| format!("{} to {}", arm.name, arm.multiple)).collect();
+        format!(
+            "Arrivals are cut at {} s inside the trap ({}, in lambda_ref): the run stays stuck, \
+                 its backlog slope over {} has the sign that model F gives it, and model F's slope \
+                 is closer to it than the others', in {} seeds.",
+            self.from_s,
+            arms.join(", "),
+            in_words::span(self.slope_window_s),
+            in_words::of(self.seeds)
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::in_words;
 use super::outcome::{Group, Outcome};
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::stability::{self, QueueFromEmpty, Stability, stable};
 use super::test::TestMeasures;
 use super::vote::{Quorum, RateVerdict, tally};
@@ -40,6 +42,23 @@ pub struct Bracket {
 impl RegisteredTest for EdgeTest {
     fn words(&self) -> &'static str {
         "from-empty edge"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        let bracket = self.replicates.map_or(String::new(), |bracket| {
+            format!(
+                " Replicated if {} seeds are stable at {} and {} are unstable at {}.",
+                in_words::of(bracket.stable),
+                bracket.stable_multiple,
+                in_words::of(bracket.unstable),
+                bracket.unstable_multiple
+            )
+        });
+        format!(
+            "The largest rate up to which every run from an empty engine is stable: its queue \
+                 stays below {} requests at the end and rises by at most {} over the window.{bracket}",
+            self.stability.final_queue_below, self.stability.rise_at_most
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

@@ -9,8 +9,10 @@ use crate::measure::treatment::Dose;
 use crate::setup::{Arm, Span};
 
 use super::endpoint::{Endpoint, Endpoints};
+use super::in_words;
 use super::outcome::{Group, Outcome, UNMEASURABLE};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role, placed};
+use super::registration::PairedThresholds;
 use super::state::State;
 use super::vote::{Quorum, tally};
 
@@ -81,6 +83,25 @@ impl Expected {
 impl RegisteredTest for EndpointTest {
     fn words(&self) -> &'static str {
         "endpoints"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        let (what, unit) = self.dose.words();
+        let doses: Vec<String> = self
+            .doses
+            .iter()
+            .filter_map(|dose| {
+                let expected = serde_json::to_value(dose.expect?).ok()?;
+                Some(format!("{} {unit} leave {}", dose.dose, expected.as_str()?))
+            })
+            .collect();
+        format!(
+            "Of the arm {}, {what}: {}, in {} seeds each. {}",
+            self.arm,
+            doses.join(", "),
+            in_words::of(self.seeds),
+            in_words::endpoints(&self.endpoints)
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

@@ -13,6 +13,7 @@ use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 
 /// Sessions served in time (D2): Lu et al.'s goodput without their second
@@ -46,6 +47,14 @@ pub struct GoodputMeasures {
 impl RegisteredTest for GoodputTest {
     fn words(&self) -> &'static str {
         "goodput"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "The share of sessions that took at most {} times their unloaded time, against the NOBURST \
+             run of the same seed: over {} s after the burst, and over the window.",
+            self.slowdown_at_most, self.after_burst_s
+        )
     }
 
     fn of_other_tests(&self) -> bool {

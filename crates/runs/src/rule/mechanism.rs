@@ -10,11 +10,13 @@ use crate::measure::{Share, population};
 use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison, all_hold};
+use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::paired::of_an_arm;
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 use super::vote::RateVerdict;
 
@@ -89,6 +91,25 @@ pub struct MechanismMeasures {
 impl RegisteredTest for MechanismTest {
     fn words(&self) -> &'static str {
         "mechanism checks"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "(a) in good arms the median gap is below {} turnover times, under BURST above {}; (b) \
+             under BURST at least {} of the pool is in use and is rewritten within {} % of the \
+             all-miss rate; (c) a follow-up hit fraction below {} over {} s alarms within {} s of the \
+             burst, and in good arms never after {} s; {} good run may fail. (d), an alarm on the time \
+             to the first token, is reported.",
+            self.good_gap_below,
+            self.burst_gap_above,
+            self.kv_usage_at_least,
+            in_words::percent(self.token_rate_tolerance),
+            self.detector_hit_below,
+            self.detector_over_s,
+            self.alarm_within_s,
+            self.quiet_after_s,
+            self.failing_good_runs
+        )
     }
 
     fn of_other_tests(&self) -> bool {

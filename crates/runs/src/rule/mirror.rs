@@ -10,10 +10,12 @@ use crate::setup::Span;
 
 use super::clause::{Clause, Comparison, all_hold};
 use super::endpoint::Endpoints;
+use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 use super::vote::{Quorum, RateVerdict, tally};
 
@@ -147,6 +149,23 @@ pub struct MirrorMeasures {
 impl RegisteredTest for MirrorTest {
     fn words(&self) -> &'static str {
         "mirror"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "The step-capped workload shows what model F says: a blackout over {} (completions at \
+             most {} lambda_ref), a wave within {} % of its time, a lull over {} (at most {}), and a \
+             backlog slope over {} closer to model F's than to the quasi-static one; in {} seeds \
+             at rate {}.",
+            in_words::span(self.blackout_s),
+            self.blackout_at_most,
+            in_words::percent(self.wave_tolerance),
+            in_words::span(self.lull_s),
+            self.lull_at_most,
+            in_words::span(self.slope_window_s),
+            in_words::of(self.seeds),
+            self.decisive
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

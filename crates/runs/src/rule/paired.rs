@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::setup::Arm;
 
+use super::in_words;
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
 use super::registration::PairedThresholds;
@@ -25,6 +26,21 @@ pub struct PairedTest {}
 impl RegisteredTest for PairedTest {
     fn words(&self) -> &'static str {
         "paired test"
+    }
+
+    fn in_words(&self, thresholds: &PairedThresholds) -> String {
+        format!(
+            "At each rate, in {} of {} seeds: BURST is TRAPPED (arrivals above lambda_ref, uncached \
+             token rate within {} % of the all-miss rate, backlog slope above {} times the excess \
+             of arrivals over lambda_ref), NOBURST and CAPPED are RECOVERED (hit fraction above {} \
+             and fewer than {} sessions outstanding at the end of the window).",
+            thresholds.seeds_passing,
+            thresholds.seeds_at_least,
+            in_words::percent(thresholds.token_rate_tolerance),
+            thresholds.slope_factor,
+            thresholds.recovered_hit_above,
+            thresholds.recovered_outstanding_below,
+        )
     }
 
     fn needs_cap(&self) -> bool {

@@ -7,8 +7,10 @@ use crate::measure::rolling::{Rolled, follow_up_hits};
 use crate::setup::Arm;
 
 use super::clause::{Clause, Comparison};
+use super::in_words;
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 
 /// Whether a trap ever ended by itself (D5).
@@ -43,6 +45,19 @@ impl Default for PersistenceTest {
 impl RegisteredTest for PersistenceTest {
     fn words(&self) -> &'static str {
         "persistence"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "A trap begins at the first {} s after its trigger with a follow-up hit fraction of at \
+             most {}; it has ended by itself once a later {} s have at least {}. How many ended, and \
+             the bound on that at {} % confidence.",
+            self.window_s,
+            self.onset_hit_at_most,
+            self.window_s,
+            self.escape_hit_at_least,
+            in_words::percent(self.confidence)
+        )
     }
 
     fn of_other_tests(&self) -> bool {

@@ -13,6 +13,7 @@ use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 use super::vote::RateVerdict;
 
@@ -44,6 +45,18 @@ pub struct QueueLimitMeasures {
 impl RegisteredTest for QueueLimitTest {
     fn words(&self) -> &'static str {
         "queue limit"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "BURST runs without the queue limit of {} requests against those of {} with it: does the \
+             token hit fraction fall below {} in one and not in the other? {} informative seeds are \
+             needed.",
+            self.queue_limit,
+            self.stock_cell,
+            self.collapsed_token_hit_below,
+            self.informative_seeds
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

@@ -11,7 +11,7 @@ use crate::setup::{Arm, Cell, Protocol, Workload};
 use super::clause::Clause;
 use super::outcome::{Labelled, Outcome};
 use super::paired::PairedVerdict;
-use super::registration::Registration;
+use super::registration::{PairedThresholds, Registration};
 use super::state::{Load, RunState};
 use super::test::TestMeasures;
 use super::vote::one_per_place;
@@ -21,6 +21,10 @@ use super::vote::one_per_place;
 pub trait RegisteredTest {
     /// The kind, as it is printed.
     fn words(&self) -> &'static str;
+
+    /// What it asks of its runs, in sentences that carry its parameters, and of the registration's
+    /// thresholds those that it uses.
+    fn in_words(&self, thresholds: &PairedThresholds) -> String;
 
     /// Whether it looks at runs that were made for other tests: those may be bound to
     /// another registration, and are then judged without deciding anything.

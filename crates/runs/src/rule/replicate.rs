@@ -3,8 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::in_words;
 use super::outcome::{Group, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
+use super::registration::PairedThresholds;
 use super::stability::{self, QueueFromEmpty, Stability, stable};
 use super::test::TestMeasures;
 use super::vote::{Quorum, tally};
@@ -35,6 +37,17 @@ pub struct Original {
 impl RegisteredTest for ReplicateTest {
     fn words(&self) -> &'static str {
         "edge replicates"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "{} replicates of each of {} plans from an empty engine come out as the original did; \
+             stable is a queue below {} requests at the end that rises by at most {}.",
+            in_words::of(self.replicates),
+            self.originals.len(),
+            self.stability.final_queue_below,
+            self.stability.rise_at_most
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

@@ -12,10 +12,12 @@ use crate::measure::rescue::{self, ControlMeasures, RescueMeasures, RescueTimes}
 use crate::measure::{population, rolling};
 use crate::setup::{Arm, Span};
 
+use super::in_words;
 use super::outcome::{Labelled, UNMEASURABLE};
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 use super::vote::Quorum;
 
@@ -125,6 +127,27 @@ impl RescueOrControl {
 impl RegisteredTest for RescueTest {
     fn words(&self) -> &'static str {
         "rescue"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "A cap engaged at {} s inside the trap (follow-up hit fraction below {}, more than {} \
+             outstanding) is released by {} s and the run stays good: from {} s after the release \
+             on, every tile of {} s has a follow-up hit fraction of at least {}, all of it above \
+             {}, and the uncached token rate is below {} times the all-miss rate. A rate passes in \
+             {} seeds; {} relapses refute the self.",
+            self.engage_s,
+            self.valid_hit_below,
+            self.valid_outstanding_above,
+            self.released_by_s,
+            self.settle_s,
+            self.tile_s,
+            self.tile_hit_at_least,
+            self.interval_hit_above,
+            self.token_rate_below,
+            in_words::of(self.seeds),
+            self.refuted_by_relapses
+        )
     }
 
     fn needs_cap(&self) -> bool {

@@ -6,8 +6,10 @@ use crate::measure::treatment::Dose;
 use crate::setup::{Arm, Span};
 
 use super::endpoint::{Endpoint, Endpoints};
+use super::in_words;
 use super::outcome::{Group, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role, placed};
+use super::registration::PairedThresholds;
 use super::vote::{Quorum, RateVerdict, tally};
 
 /// TRAPS, NO-TRAP or MIXED (App. C).
@@ -34,6 +36,19 @@ pub struct ThreeWayTest {
 impl RegisteredTest for ThreeWayTest {
     fn words(&self) -> &'static str {
         "three-way endpoints"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        let (what, unit) = self.dose.words();
+        format!(
+            "Of the arm {}, {what} {} {unit}: TRAPS if {} seeds are STUCK, NO-TRAP if {} are \
+                 GOOD, else MIXED. {}",
+            self.arm,
+            self.amount,
+            in_words::of(self.seeds),
+            in_words::of(self.seeds),
+            in_words::endpoints(&self.endpoints)
+        )
     }
 
     fn role(&self, run: &Candidate<'_>) -> Role {

@@ -14,6 +14,7 @@ use crate::model::{AllMiss, SessionMeans};
 use crate::setup::{Arm, Cell, Workload};
 
 use super::clause::{Clause, Comparison, all_hold};
+use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
 use super::registration::PairedThresholds;
@@ -66,6 +67,18 @@ impl Default for TrapLawTest {
 impl RegisteredTest for TrapLawTest {
     fn words(&self) -> &'static str {
         "trap law"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "Over the stuck runs of each group of at least {}: S1, the mean prompt served is within \
+             {} % of the tilted mix's; S2, the gap grows at {} to {} times gamma. The law is refuted \
+             for a group where one fails; S3 to S5 are reported.",
+            self.group_at_least,
+            in_words::percent(self.composition_pooled),
+            self.gap_at_least,
+            self.gap_at_most
+        )
     }
 
     fn of_other_tests(&self) -> bool {

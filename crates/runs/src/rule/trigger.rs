@@ -8,6 +8,7 @@ use crate::measure::trigger::{TriggerMeasures, trigger};
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
+use super::registration::PairedThresholds;
 use super::test::TestMeasures;
 
 /// Whether a trap outlived what caused it (D1): the burst's sessions, or those
@@ -30,6 +31,14 @@ impl Default for TriggerTest {
 impl RegisteredTest for TriggerTest {
     fn words(&self) -> &'static str {
         "trigger"
+    }
+
+    fn in_words(&self, _: &PairedThresholds) -> String {
+        format!(
+            "A run is stuck below a follow-up hit fraction of {} over its window. Its trap outlives its \
+             trigger if every session of the trigger has left and no turn has hit since.",
+            self.stuck_follow_up_hit_below
+        )
     }
 
     fn of_other_tests(&self) -> bool {

@@ -86,7 +86,7 @@ impl Mapping<'_> {
         let (mut places, mut lacking) = (Vec::new(), Vec::new());
         for field in schema {
             let place = self.place(file, names, field, &mut problems);
-            if matches!(place, Place::Lacking) && field.presence == Presence::MayLack {
+            if matches!(place, Place::Lacking) && field.presence != Presence::OfSome {
                 lacking.push(field.name);
             }
             places.push(place);

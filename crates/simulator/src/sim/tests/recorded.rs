@@ -128,7 +128,7 @@ fn an_open_run_ends_with_an_error_before_it_plays_a_recorded_session_twice_at_on
     let run = simulate(&spec(&cell, &many, &protocol, &arm, 4)).unwrap();
     assert!(run.sessions.len() > 150);
     let quiet = ArmSpec::NoBurst {};
-    let spec = RunSpec { multiple: Some(0.6), ..spec(&cell, &few, &protocol, &quiet, 4) };
+    let spec = RunSpec { multiple: Some(0.7), ..spec(&cell, &few, &protocol, &quiet, 4) };
     let run = simulate(&spec).unwrap();
     assert!(run.sessions.len() > 60, "{}", run.sessions.len());
 }
