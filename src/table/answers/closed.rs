@@ -55,7 +55,7 @@ pub fn beside(runs: &[Beside], levels: Levels, all_miss_tokens_per_s: Option<f64
     let mut rows: Vec<Row> = Vec::new();
     for run in runs {
         for (name, unit, digits, of) in QUANTITIES {
-            rows.push(run.row(name, unit, *digits, |m| of(m)));
+            rows.push(run.row(name, unit, *digits, of));
             if let (&"uncached_tokens_per_s", Some(rate)) = (name, all_miss_tokens_per_s) {
                 rows.push(run.row("uncached_over_all_miss", "", 3, |m| Some(of(m)? / rate)));
             }

@@ -28,9 +28,12 @@ pub struct Moments {
     value: usize,
     /// The metrics that are asked for.
     wanted: BTreeSet<String>,
-    /// By the texts of the time: the first line, and each metric's line and value.
-    rows: BTreeMap<Vec<String>, (u64, BTreeMap<String, (u64, String)>)>,
+    /// By the texts of the time: the first line, and the metrics.
+    rows: BTreeMap<Vec<String>, (u64, Metrics)>,
 }
+
+/// Each metric's line and value.
+type Metrics = BTreeMap<String, (u64, String)>;
 
 /// A table with a row per moment: the names of its columns; each row's line and fields.
 pub type Wide = (Vec<String>, Vec<(u64, Vec<String>)>);
@@ -124,7 +127,7 @@ impl Moments {
     pub fn wide(self) -> Wide {
         let there: BTreeSet<&String> =
             self.rows.values().flat_map(|(_, metrics)| metrics.keys()).collect();
-        let row = |(times, (line, metrics)): (&Vec<String>, &(u64, BTreeMap<_, (u64, String)>))| {
+        let row = |(times, (line, metrics)): (&Vec<String>, &(u64, Metrics))| {
             let value = |name: &&String| metrics.get(*name).map_or(String::new(), |m| m.1.clone());
             (*line, times.iter().cloned().chain(there.iter().map(value)).collect())
         };
