@@ -43,6 +43,12 @@ WORDS
     exit 2
 fi
 
+# Another compiler makes other bytes; that they answer the same is for the tests to say.
+if [ "${1:-}" = --check ] && ! grep -qxF "compiler $("$rustc" --version)" $wasm.txt; then
+    echo "the committed one was made by another compiler: not compared"
+    exit 0
+fi
+
 RUSTC=$rustc RUSTFLAGS="$flags" "$cargo" build "${options[@]}"
 built=$target/$triple/page/trapcheck.wasm
 small=$built.small
@@ -66,8 +72,5 @@ if [ "${1:-}" != --check ]; then
     echo "$about" >$wasm.txt
     exit 0
 fi
-# Another compiler makes other bytes; that they answer the same is for the tests to say.
-for line in "compiler $("$rustc" --version)" "optimiser $optimiser"; do
-    grep -qxF "$line" $wasm.txt || { echo "the committed one was made otherwise: not compared"; exit 0; }
-done
+grep -qxF "optimiser $optimiser" $wasm.txt || { echo "the committed one was optimised otherwise: not compared"; exit 0; }
 [ "$hash" = "$(sha256sum $wasm | cut -d' ' -f1)" ] || { echo "$wasm is not what its source makes" >&2; exit 1; }
