@@ -102,15 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let table = args.against.table(args, &configs, &engine, &workload)?;
         return shown(&args.print, "knee-against", &[table], &notes);
     }
-    let (run, levels) = search.run_and_levels();
-    let question = Question {
-        cell: &engine.cell,
-        workload: &workload,
-        protocol: &engine.protocol,
-        options: engine.options,
-        run,
-        levels,
-    };
+    let question = search.question(&engine, &workload);
     let in_parallel = InParallel(progress::bar(0, "simulating"));
     let found = search.answer(&question, &in_parallel)?;
     in_parallel.0.finish_and_clear();
@@ -174,9 +166,8 @@ impl Args {
         configs: &Configs,
         cell: &Engine,
     ) -> anyhow::Result<(Workload, Vec<String>)> {
-        let known = configs.workloads.contains_key(&cell.workload)
-            || configs.session_workloads.contains_key(&cell.workload);
-        let own = known.then(|| self.sessions.or_named(&cell.workload));
+        let own =
+            configs.has_workload(&cell.workload).then(|| self.sessions.or_named(&cell.workload));
         let asked = own.as_ref().unwrap_or(&self.sessions);
         match asked.chosen(configs, cell.pool_tokens)? {
             Some(chosen) => Ok((chosen.workload, chosen.notes)),

@@ -73,9 +73,7 @@ impl SessionsArgs {
                     .playable(self.gap_limit, pool_tokens, configs.read_sessions)
                     .map_err(anyhow::Error::msg)?
             }
-            (of_sessions, Some(_))
-                if of_sessions.is_some() || configs.workloads.contains_key(name) =>
-            {
+            (_, Some(_)) if configs.has_workload(name) => {
                 bail!("--sessions: the workload {name} is of no file; give one of the two")
             }
             _ => named(configs, name, self.gap_limit, pool_tokens)?,

@@ -3,11 +3,13 @@
 use serde::Deserialize;
 
 use crate::digits::fixed;
+use crate::engine::Chosen;
 use crate::facts::Fact;
 use crate::knee::{Knee, Predicted, landmarks, populations};
 use crate::ladder::{Found, Levels, Outcome, Question, Rungs, Start};
 use crate::model::{ModelError, SessionMeans, Theory};
 use crate::refused::Refused;
+use crate::setup::Workload;
 use crate::setup::protocol::WarmUp;
 use crate::sim::options::HostTier;
 use crate::sim::{Options, SimError};
@@ -120,10 +122,16 @@ impl Search {
         Ok(())
     }
 
-    /// Its run and its levels.
-    pub fn run_and_levels(&self) -> (WarmUp, Levels) {
-        let run = WarmUp { warm_up_s: self.warm_up, window_s: self.window };
-        (run, Levels { good: self.good, trapped: self.trapped })
+    /// What is asked of each run, about these sessions on this engine.
+    pub fn question<'a>(&self, engine: &'a Chosen, workload: &'a Workload) -> Question<'a> {
+        Question {
+            cell: &engine.cell,
+            workload,
+            protocol: &engine.protocol,
+            options: engine.options,
+            run: WarmUp { warm_up_s: self.warm_up, window_s: self.window },
+            levels: Levels { good: self.good, trapped: self.trapped },
+        }
     }
 
     /// Looks for the knee from both starts.

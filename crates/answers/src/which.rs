@@ -15,6 +15,17 @@ use crate::setup::{Batching, Cell, Configs, Costs, Speed, ToolTime, TurnLaw, Wor
 use crate::workload::gaps_by_law;
 use trapcheck_setup::limits;
 
+/// The fields of [`Which`] that a workload is given by.
+pub const WORKLOAD_FLAGS: [&str; 7] = [
+    "mean_turns",
+    "max_turns",
+    "first_prompt",
+    "tool_output",
+    "decoded",
+    "tool_mean_s",
+    "tool_delay_s",
+];
+
 /// The cell, by name or by numbers, which change a named one; each field is a flag of
 /// `trapcheck model`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -316,10 +327,10 @@ impl Which {
 /// A cell of the configuration, as it stands there.
 fn named(name: &str, configs: &Configs) -> Result<Chosen, Refused> {
     let cell = cell_named(name, configs)?;
-    let own = configs.workloads.get(&cell.workload).cloned();
-    if own.is_none() && !configs.session_workloads.contains_key(&cell.workload) {
+    if !configs.has_workload(&cell.workload) {
         return Err(Refused(format!("no workload {}", cell.workload)));
     }
+    let own = configs.workloads.get(&cell.workload).cloned();
     let (paired, from_empty_s) = configs
         .protocols
         .get(&cell.protocol)

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use trapcheck_answers::Refused;
+use trapcheck_answers::which::WORKLOAD_FLAGS;
 use trapcheck_setup::nearest::unknown;
 
 use crate::question::{Question, flag};
@@ -32,15 +33,7 @@ const NUMBERS: &[&str] = &[
     "block_tokens",
     "max_running",
 ];
-const WORKLOAD: &[&str] = &[
-    "mean_turns",
-    "max_turns",
-    "first_prompt",
-    "tool_output",
-    "decoded",
-    "tool_mean_s",
-    "tool_delay_s",
-];
+const WORKLOAD: &[&str] = &WORKLOAD_FLAGS;
 const LOAD: &[&str] = &["rate", "sessions_per_s", "rho"];
 const ENGINE: &[&str] = &[
     "cell",

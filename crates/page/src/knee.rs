@@ -5,7 +5,7 @@ use trapcheck_answers::engine;
 use trapcheck_answers::search::{Answer, InTurn, Search, predicted};
 use trapcheck_runs::configs::Configs;
 
-use crate::ladder::{Question as Ladder, Start, State};
+use crate::ladder::{Start, State};
 use crate::question::Question;
 use crate::reply::Reply;
 use crate::{Refused, command};
@@ -20,22 +20,13 @@ pub fn knee(question: &Question, configs: &Configs) -> Result<Reply, Refused> {
     search.check()?;
     let engine = question.part::<engine::Asked>()?.engine(configs)?;
     let (limit, pool_tokens) = (question.field("gap_limit")?, engine.cell.pool_tokens);
-    let own = &engine.cell.workload;
-    let known = configs.workloads.contains_key(own) || configs.session_workloads.contains_key(own);
+    let own = || configs.has_workload(&engine.cell.workload).then(|| engine.cell.workload.clone());
     let asked: Option<String> = question.field("workload")?;
-    let Some(name) = asked.or_else(|| known.then(|| own.clone())) else {
+    let Some(name) = asked.or_else(own) else {
         return Err(Refused::new("give the sessions: --sessions FILE or --workload NAME"));
     };
     let Playable { workload, mut notes } = named(configs, &name, limit, pool_tokens)?;
-    let (run, levels) = search.run_and_levels();
-    let ladder = Ladder {
-        cell: &engine.cell,
-        workload: &workload,
-        protocol: &engine.protocol,
-        options: engine.options,
-        run,
-        levels,
-    };
+    let ladder = search.question(&engine, &workload);
     let found = search.answer(&ladder, &InTurn)?;
     let predicted = predicted(&ladder);
     let tables = search.tables(&ladder, &found, predicted.as_ref().ok().copied());

@@ -151,6 +151,11 @@ impl Configs {
         Ok(configs)
     }
 
+    /// Whether there is a workload of this name, of either kind.
+    pub fn has_workload(&self, name: &str) -> bool {
+        self.workloads.contains_key(name) || self.session_workloads.contains_key(name)
+    }
+
     /// The workload and the protocol of a cell; `None` where [`Self::cell`] has an error.
     pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
         self.cells.contains_key(name).then(|| self.cell(name).ok()).flatten()

@@ -3,23 +3,12 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use trapcheck_answers::which::{Load as AskedLoad, Which as Asked};
+use trapcheck_answers::which::{Load as AskedLoad, WORKLOAD_FLAGS, Which as Asked};
 
 use crate::cli::project;
 use crate::cli::workload::SessionsArgs;
 use crate::model::Theory;
 use crate::setup::{Batching, Configs, Workload};
-
-/// The flags that a workload is given by.
-const WORKLOAD_FLAGS: [&str; 7] = [
-    "mean_turns",
-    "max_turns",
-    "first_prompt",
-    "tool_output",
-    "decoded",
-    "tool_mean_s",
-    "tool_delay_s",
-];
 
 /// The cell, by name or by flags. Flags change a named cell.
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ mod waits;
 pub use waits::Waits;
 
 use super::Thresholds;
-use super::timeline::{BINS, Bin, Timeline};
+use super::timeline::{BINS, Cut, Timeline};
 use crate::form::{Clock, Ended, Observed, Request};
 use crate::measure::population::StepFunction;
 use crate::measure::stats::median;
@@ -136,17 +136,11 @@ fn timeline(observed: &Observed, reusable: &[Option<u64>], has_times: bool) -> T
         return Timeline::default();
     }
     let wanted = (requests.len() / 8).clamp(1, BINS);
-    let width = (to - from) / wanted as f64;
-    let mut bins: Vec<Bin> = (0..wanted)
-        .map(|i| Bin {
-            from_s: from + width * i as f64,
-            to_s: from + width * (i + 1) as f64,
-            ..Bin::default()
-        })
-        .collect();
+    let cut = Cut::new((from, to), wanted);
+    let mut bins = cut.bins();
     for (i, request) in requests.iter().enumerate() {
         let Some(t) = when(i).filter(|_| request.ended == Ended::Served) else { continue };
-        let bin = &mut bins[(((t - from) / width).ceil() as usize).clamp(1, wanted) - 1];
+        let bin = &mut bins[cut.place(t)];
         let could = if by_sessions { reusable[i] } else { request.prompt_tokens };
         if let (Some(could), Some(cached)) = (could, request.cached_tokens) {
             bin.looked_up += could as f64;

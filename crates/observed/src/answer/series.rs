@@ -1,6 +1,6 @@
 //! An engine's samples as a timeline: counters by their differences, gauges by their means.
 
-use super::timeline::{BINS, Bin, Timeline};
+use super::timeline::{BINS, Bin, Cut, Timeline};
 use crate::form::{Clock, Engine, Quantity, Sample};
 
 /// A series as a timeline, with what else it tells.
@@ -31,25 +31,18 @@ pub fn timeline(engine: &Engine, clock: Clock) -> Option<Over> {
     let samples = &samples[active];
     let (first, last) = (samples.first()?.t_s, samples.last()?.t_s);
     let wanted = ((samples.len() - 1) / 2).clamp(1, BINS);
-    let width = (last - first) / wanted as f64;
-    let mut bins: Vec<Bin> = (0..wanted)
-        .map(|i| Bin {
-            from_s: first + width * i as f64,
-            to_s: first + width * (i + 1) as f64,
-            ..Bin::default()
-        })
-        .collect();
-    let place = |t: f64| (((t - first) / width).ceil() as usize).clamp(1, wanted) - 1;
+    let cut = Cut::new((first, last), wanted);
+    let mut bins = cut.bins();
     let mut gauges = vec![Means::default(); wanted];
     let (mut resets, mut preempted) = (0, 0.0);
     for sample in samples {
-        gauges[place(sample.t_s)].add(sample);
+        gauges[cut.place(sample.t_s)].add(sample);
     }
     // Each counter from its own last value: samples may know one of them only.
     let mut before: [Option<f64>; Quantity::COUNTERS.len()] = [None; Quantity::COUNTERS.len()];
     let mut sums = [None; Quantity::COUNTERS.len()];
     for sample in samples {
-        let bin = &mut bins[place(sample.t_s)];
+        let bin = &mut bins[cut.place(sample.t_s)];
         let mut fell = false;
         let step = |i: usize, fell: &mut bool, before: &mut [Option<f64>]| {
             let now = sample.get(Quantity::COUNTERS[i])?;

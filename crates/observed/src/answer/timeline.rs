@@ -28,6 +28,32 @@ pub struct Bin {
     pub admitted: Option<bool>,
 }
 
+/// A stretch of time cut into bins of one length.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    from_s: f64,
+    width_s: f64,
+    number: usize,
+}
+
+impl Cut {
+    /// From when to when, s, into so many.
+    pub fn new((from_s, to_s): (f64, f64), number: usize) -> Self {
+        Self { from_s, width_s: (to_s - from_s) / number as f64, number }
+    }
+
+    /// The bins, of which only the times are known yet.
+    pub fn bins(&self) -> Vec<Bin> {
+        let at = |i: usize| self.from_s + self.width_s * i as f64;
+        (0..self.number).map(|i| Bin { from_s: at(i), to_s: at(i + 1), ..Bin::default() }).collect()
+    }
+
+    /// The bin that a time is in: one on an edge belongs to what ended there.
+    pub fn place(&self, t_s: f64) -> usize {
+        (((t_s - self.from_s) / self.width_s).ceil() as usize).clamp(1, self.number) - 1
+    }
+}
+
 impl Bin {
     /// The share of the tokens looked up that was found; unknown where none were.
     pub fn hits(&self) -> Option<f64> {
