@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
 use polars::prelude::{Column as PolarsColumn, DataFrame, IntoLazy, PolarsError, Series};
 use polars::sql::SQLContext;
 use polars_core::ALLOW_RAYON_THREADS;
+use sqlparser::ast::Value;
 
 use super::plan::collect;
-use super::statement::{Prepared, Statement};
+use super::statement::{Part, Prepared, Statement};
 use super::{Answer, Database, QueryError, ROW, Taken, VIEWS, frame, reads};
 use crate::nearest::unknown;
 use crate::table::Table;
@@ -20,7 +22,14 @@ use crate::table::Table;
 pub struct Frames<'a> {
     database: &'a Database,
     tables: BTreeMap<String, DataFrame>,
+    /// Those that stand in place of others.
+    replaced: BTreeSet<String>,
+    /// What selects in place of a value give that name none of the replaced.
+    values: Arc<Mutex<Values>>,
 }
+
+/// By the select, its value.
+type Values = BTreeMap<String, Value>;
 
 /// What can be asked of frames, on one thread.
 pub struct Session<'a> {
@@ -28,6 +37,8 @@ pub struct Session<'a> {
     context: SQLContext,
     /// The same with the place of each row; made when it is asked for.
     with_places: Option<SQLContext>,
+    /// What selects in place of a value gave, which name one of the replaced tables.
+    values: Values,
 }
 
 impl Database {
@@ -48,7 +59,8 @@ impl Database {
                 free.insert(frame::of_table(table)?);
             }
         }
-        Ok(Frames { database: self, tables })
+        let (replaced, values) = (BTreeSet::new(), Arc::default());
+        Ok(Frames { database: self, tables, replaced, values })
     }
 
     /// That there is no table or view of a name, with the one that was meant.
@@ -89,6 +101,7 @@ impl Frames<'_> {
             if let Some(like) = self.tables.get(&table.name) {
                 let frame = like_columns(&frame::of_table(table)?, like)?;
                 frames.tables.insert(table.name.clone(), frame);
+                frames.replaced.insert(table.name.clone());
             }
         }
         Ok(frames)
@@ -109,7 +122,8 @@ impl Frames<'_> {
                 .spawn_scoped(scope, || {
                     ALLOW_RAYON_THREADS.set(false);
                     let context = self.context(&self.tables)?;
-                    let mut session = Session { frames: self, context, with_places: None };
+                    let (with_places, values) = (None, Values::new());
+                    let mut session = Session { frames: self, context, with_places, values };
                     Ok::<T, QueryError>(work(&mut session))
                 })
                 .map_err(|e| QueryError(format!("cannot start a thread: {e}")))?;
@@ -195,19 +209,45 @@ impl Session<'_> {
     /// # Errors
     /// It cannot be computed.
     pub fn rows(&mut self, statement: &Statement) -> Result<Table, QueryError> {
-        let prepared = self.prepare(statement)?;
-        Ok(frame::to_table(&self.collect(&prepared.sql, &statement.names)?))
+        let mut value = |sql: &str, of: &[Part]| self.value(sql, of, &statement.names);
+        let sql = statement.sql(&mut value).map_err(QueryError)?;
+        Ok(frame::to_table(&self.collect(&sql, &statement.names)?))
     }
 
     fn prepare<'s>(&mut self, statement: &'s Statement) -> Result<Cow<'s, Prepared>, QueryError> {
         if let Some(fixed) = &statement.fixed {
             return Ok(Cow::Borrowed(fixed));
         }
-        let mut value = |sql: &str| {
-            let frame = self.collect(sql, &statement.names).map_err(|error| error.0)?;
-            frame::value(&frame)
-        };
+        let mut value = |sql: &str, of: &[Part]| self.value(sql, of, &statement.names);
         statement.prepare(&mut value).map(Cow::Owned).map_err(QueryError)
+    }
+
+    /// The value that a select gives; each is asked once, and of tables that are not replaced
+    /// once for all that stand in place of others.
+    fn value(&mut self, sql: &str, of: &[Part], names: &BTreeSet<String>) -> Result<Value, String> {
+        let frames = self.frames;
+        let is_kept = |name: &String| {
+            frames.database.table_of(name).is_ok_and(|table| {
+                // What the statement defines itself is not among its names.
+                names.contains(name) && !frames.replaced.contains(&table)
+            })
+        };
+        let is_for_all = of.iter().all(|part| is_kept(&part.name));
+        let kept = match is_for_all {
+            true => frames.values.lock().ok().and_then(|values| values.get(sql).cloned()),
+            false => self.values.get(sql).cloned(),
+        };
+        if let Some(value) = kept {
+            return Ok(value);
+        }
+        let frame = self.collect(sql, names).map_err(|error| error.0)?;
+        let value = frame::value(&frame)?;
+        if !is_for_all {
+            self.values.insert(sql.to_owned(), value.clone());
+        } else if let Ok(mut values) = frames.values.lock() {
+            values.insert(sql.to_owned(), value.clone());
+        }
+        Ok(value)
     }
 
     /// polars panics on some statements, which must cost their answer only.

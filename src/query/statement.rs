@@ -2,6 +2,7 @@
 //! of it the statement that gives the rows it takes. And put right, where the engine below
 //! means by the same words something else than people do.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -47,6 +48,15 @@ pub struct Prepared {
     pub parts: Vec<Part>,
 }
 
+/// A query put right.
+struct Right {
+    query: Box<Query>,
+    /// What it defines, as the beginning of a statement.
+    with: String,
+    /// What its values were taken from.
+    parts: Vec<Part>,
+}
+
 impl Statement {
     /// Understands one `select`.
     ///
@@ -76,19 +86,51 @@ impl Statement {
         let names = parts.into_iter().filter(|part| !found.own.contains(&part.name));
         let names = names.map(|part| part.name).collect();
         let mut statement = Self { names, query, fixed: None };
-        statement.fixed = statement.prepare(|_| Err(String::new())).ok();
+        statement.fixed = statement.prepare(|_, _| Err(String::new())).ok();
         Ok(statement)
     }
 
     /// The statement as the engine is to be asked it. `value` answers a select that stands
-    /// for one value.
+    /// for one value, with what is taken for it.
+    ///
+    /// # Errors
+    /// What `value` says.
+    pub(super) fn sql(
+        &self,
+        value: impl FnMut(&str, &[Part]) -> Result<Value, String>,
+    ) -> Result<Cow<'_, str>, String> {
+        match &self.fixed {
+            Some(fixed) => Ok(Cow::Borrowed(&fixed.sql)),
+            None => Ok(Cow::Owned(self.put_right(value)?.query.to_string())),
+        }
+    }
+
+    /// The same, and what it takes.
     ///
     /// # Errors
     /// What `value` says.
     pub(super) fn prepare(
         &self,
-        mut value: impl FnMut(&str) -> Result<Value, String>,
+        value: impl FnMut(&str, &[Part]) -> Result<Value, String>,
     ) -> Result<Prepared, String> {
+        let Right { query, with, mut parts } = self.put_right(value)?;
+        let found = Found::of(&query);
+        // What a value is taken from may be the statement's own.
+        let mut named: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+        named.extend(found.parts("", &BTreeMap::new()).into_iter().map(|part| part.name));
+        let several = |name: &&String| named.iter().filter(|other| other == name).count() > 1;
+        let whole = named.iter().filter(several).cloned().collect();
+        parts.extend(found.parts(&with, &telling(&query, &whole)));
+        let defined = query.with.iter().flat_map(|with| &with.cte_tables);
+        let own: BTreeSet<&str> = defined.map(|of| of.alias.name.value.as_str()).collect();
+        parts.retain(|part| !own.contains(part.name.as_str()));
+        Ok(Prepared { sql: query.to_string(), parts })
+    }
+
+    fn put_right(
+        &self,
+        mut value: impl FnMut(&str, &[Part]) -> Result<Value, String>,
+    ) -> Result<Right, String> {
         let mut query = self.query.clone();
         let mut parts = Vec::new();
         // What it defines comes first, one after the other: each may be asked for values by
@@ -102,17 +144,7 @@ impl Statement {
         }
         let with = first_of(&query, defined);
         parts.extend(put_right(&mut query, &mut value, with.clone())?);
-        let found = Found::of(&query);
-        // What a value is taken from may be the statement's own.
-        let mut named: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
-        named.extend(found.parts("", &BTreeMap::new()).into_iter().map(|part| part.name));
-        let several = |name: &&String| named.iter().filter(|other| other == name).count() > 1;
-        let whole = named.iter().filter(several).cloned().collect();
-        parts.extend(found.parts(&with, &telling(&query, &whole)));
-        let defined = query.with.iter().flat_map(|with| &with.cte_tables);
-        let own: BTreeSet<&str> = defined.map(|of| of.alias.name.value.as_str()).collect();
-        parts.retain(|part| !own.contains(part.name.as_str()));
-        Ok(Prepared { sql: query.to_string(), parts })
+        Ok(Right { query, with, parts })
     }
 }
 
@@ -126,7 +158,7 @@ fn first_of(query: &Query, few: usize) -> String {
 /// Puts a query right, and says what its values were taken from.
 fn put_right(
     query: &mut Query,
-    value: &mut impl FnMut(&str) -> Result<Value, String>,
+    value: &mut impl FnMut(&str, &[Part]) -> Result<Value, String>,
     with: String,
 ) -> Result<Vec<Part>, String> {
     let mut put_right = PutRight { value, parts: Vec::new(), with };
@@ -264,7 +296,7 @@ struct PutRight<F> {
     with: String,
 }
 
-impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
+impl<F: FnMut(&str, &[Part]) -> Result<Value, String>> VisitorMut for PutRight<F> {
     type Break = String;
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
@@ -287,8 +319,10 @@ impl<F: FnMut(&str) -> Result<Value, String>> VisitorMut for PutRight<F> {
                 };
             }
             Expr::Subquery(query) => {
-                self.parts.extend(Found::of(query).parts(&self.with, &BTreeMap::new()));
-                match (self.value)(&format!("{}{query}", self.with)) {
+                let parts = Found::of(query).parts(&self.with, &BTreeMap::new());
+                let value = (self.value)(&format!("{}{query}", self.with), &parts);
+                self.parts.extend(parts);
+                match value {
                     Ok(value) => *expr = Expr::Value(value.into()),
                     Err(message) => return ControlFlow::Break(message),
                 }

@@ -33,7 +33,7 @@ pub mod window;
 pub use share::Share;
 pub use window::WindowMeasures;
 
-use crate::run::{Kind, Run, SessionStatus};
+use crate::run::{BySession, Kind, Run, SessionStatus, by_session};
 use crate::setup::{Arm, Protocol, Span};
 
 /// Which of a protocol's windows a run is measured over: by its arm.
@@ -113,30 +113,48 @@ pub struct WholeMeasures {
     pub hits: Share,
 }
 
+/// What a run did, over time and by session: windows and bins are cut out of it.
+struct Course {
+    /// Sessions in the system.
+    backlog: population::StepFunction,
+    outstanding: population::StepFunction,
+    of_session: BySession,
+    gaps: Vec<gap::Gap>,
+}
+
+impl Course {
+    fn of(run: &Run) -> Self {
+        let of_session = by_session(&run.turns, run.sessions.len());
+        Self {
+            backlog: population::in_system(run),
+            outstanding: population::outstanding(run),
+            gaps: gap::gaps(run, &of_session),
+            of_session,
+        }
+    }
+}
+
 /// A wait shorter than this is the client's own lateness, not the gate.
 const GATE_WAIT_S: f64 = 0.5;
 
 /// Measures a run under a protocol.
 pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
     let span = window_of(&run.meta.arm, protocol);
-    let backlog = population::in_system(run);
-    let outstanding = population::outstanding(run);
-    let gaps = gap::gaps(run);
+    let course = Course::of(run);
     let reached = run.meta.duration_s >= span.end_s - 1e-6;
     let last_span = span.last(protocol.paired.last_s.min(span.length_s()));
     RunMeasures {
-        window: reached
-            .then(|| WindowMeasures::of(run, span, &protocol.bins, &backlog, &outstanding, &gaps)),
+        window: reached.then(|| WindowMeasures::of(run, span, &protocol.bins, &course)),
         window_span: span,
         last: reached
-            .then(|| LastMeasures::of(last_span, share::hits(run, last_span), &outstanding)),
+            .then(|| LastMeasures::of(last_span, share::hits(run, last_span), &course.outstanding)),
         whole: whole(run),
         burst_start_s: run
             .sessions
             .iter()
             .any(|s| s.kind == Kind::Burst)
             .then_some(protocol.paired.burst.start_s),
-        series: bins::Series::of(run, &protocol.bins, &backlog, &outstanding, &gaps),
+        series: bins::Series::of(run, &protocol.bins, &course),
     }
 }
 

@@ -38,7 +38,7 @@ pub use problem::{Problem, Problems, Severity};
 pub use sessions::{Session, SessionStatus};
 pub use shape::{ENDINGS, META, STARTED, Shape, matches};
 pub use source::{SourceFile, Text};
-pub use turns::{Turn, TurnStatus, by_session};
+pub use turns::{BySession, Turn, TurnStatus, by_session};
 
 use crate::hash;
 use serde::{Deserialize, Serialize};

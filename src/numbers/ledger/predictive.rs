@@ -186,11 +186,6 @@ impl Judged {
     }
 }
 
-/// How many of some comparisons are expected to differ by chance alone.
-pub fn expected_by_chance<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> f64 {
-    judged.into_iter().map(|one| one.by_chance).sum()
-}
-
 /// Holds what is published against the draws; a draw without the statistic is `None`.
 pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
     let whole = |draw: &&Vec<f64>| {

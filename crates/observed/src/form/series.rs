@@ -91,12 +91,6 @@ impl Sample {
         self.values[quantity as usize] = f64::NAN;
     }
 
-    /// Adds to a value that is 0 until then.
-    #[inline]
-    pub fn increase(&mut self, quantity: Quantity, by: f64) {
-        self.set(quantity, self.get(quantity).unwrap_or(0.0) + by);
-    }
-
     /// Requests in the engine, running or waiting.
     pub fn outstanding(&self) -> Option<f64> {
         Some(self.get(Quantity::Running)? + self.get(Quantity::Waiting)?)

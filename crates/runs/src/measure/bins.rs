@@ -6,10 +6,9 @@ use crate::run::{Run, SessionStatus, Turn};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
 
-use super::gap::{self, Gap};
-use super::population::{StepFunction, held_at_gate};
+use super::population::held_at_gate;
 use super::share::{Share, is_hit};
-use super::stats;
+use super::{Course, gap, stats};
 
 /// Binned series of one run, from its start to its end. Times are bin midpoints, s.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -59,23 +58,16 @@ impl Series {
         inside.map(|(_, count)| *count as f64).sum::<f64>() / span.length_s()
     }
 
-    /// Bins a run; `backlog`, `outstanding` and `gaps` are its own. A last bin that the run
-    /// does not fill is left out.
-    pub fn of(
-        run: &Run,
-        bins: &Bins,
-        backlog: &StepFunction,
-        outstanding: &StepFunction,
-        gaps: &[Gap],
-    ) -> Self {
+    /// Bins a run of this course. A last bin that the run does not fill is left out.
+    pub(super) fn of(run: &Run, bins: &Bins, course: &Course) -> Self {
         let whole = Span::new(0.0, run.meta.duration_s);
         let tokens = binned_tokens(run, whole, bins.hit_s);
         let written = binned_tokens(run, whole, bins.gap_s);
         Self {
             hits: binned_shares(run, whole, bins.hit_s, |_| true),
             follow_up_hits: binned_shares(run, whole, bins.follow_up_s, Turn::is_follow_up),
-            backlog: backlog.bin_means(whole, bins.backlog_s),
-            outstanding: outstanding.bin_means(whole, bins.backlog_s),
+            backlog: course.backlog.bin_means(whole, bins.backlog_s),
+            outstanding: course.outstanding.bin_means(whole, bins.backlog_s),
             held: if run.gate.is_empty() {
                 Vec::new()
             } else {
@@ -85,7 +77,7 @@ impl Series {
                 .iter()
                 .map(|bin| (bin.middle_s, bin.uncached.map(|u| u as f64 / bins.hit_s)))
                 .collect(),
-            gap_median_s: gap::binned_medians(gaps, whole, bins.gap_s),
+            gap_median_s: gap::binned_medians(&course.gaps, whole, bins.gap_s),
             turnover_s: written
                 .iter()
                 .map(|bin| (bin.middle_s, bin.turnover_s(run.meta.pool_tokens, bins.gap_s)))

@@ -1,6 +1,6 @@
 //! The gap between a session's turns: from one completion to the next (App. B, E.9).
 
-use crate::run::{Run, Turn, by_session};
+use crate::run::{BySession, Run, Turn};
 use crate::setup::Span;
 
 use super::stats::{self, Line};
@@ -15,12 +15,11 @@ pub struct Gap {
 }
 
 /// Every gap that ends in a served turn, in order of (session, turn).
-pub fn gaps(run: &Run) -> Vec<Gap> {
+pub fn gaps(run: &Run, of_session: &BySession) -> Vec<Gap> {
     let gap = |pair: [&Turn; 2]| {
         let [before, t_end_s] = pair.map(Turn::served_at_s);
         t_end_s.zip(before).map(|(t_end_s, before)| Gap { t_end_s, gap_s: t_end_s - before })
     };
-    let of_session = by_session(&run.turns, run.sessions.len());
     of_session.iter().flat_map(|places| successive(run, places)).filter_map(gap).collect()
 }
 
@@ -32,11 +31,11 @@ fn successive<'a>(run: &'a Run, places: &'a [usize]) -> impl Iterator<Item = [&'
 
 /// Mean tool time that the follow-ups completed in `span` came after, as the client slept
 /// it, s; `None` if one is unknown, or there is none.
-pub fn mean_tool_time_s(run: &Run, span: Span) -> Option<f64> {
+pub fn mean_tool_time_s(run: &Run, of_session: &BySession, span: Span) -> Option<f64> {
     let awaits =
         |turn: &Turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t));
     let mut awaited = vec![false; run.turns.len()];
-    for places in by_session(&run.turns, run.sessions.len()).iter() {
+    for places in of_session.iter() {
         for pair in places.windows(2) {
             let [before, after] = [pair[0], pair[1]].map(|place| &run.turns[place]);
             awaited[pair[0]] |= before.number + 1 == after.number && awaits(after);
@@ -50,7 +49,7 @@ pub fn mean_tool_time_s(run: &Run, span: Span) -> Option<f64> {
 
 /// Median gap of the turns completed in `span`, s.
 pub fn median_gap_s(gaps: &[Gap], span: Span) -> Option<f64> {
-    stats::median(&in_span(gaps, span))
+    stats::quantile_of(&mut in_span(gaps, span), 0.5)
 }
 
 /// Medians over consecutive bins of `span`, at the bins' midpoints; `None` where no gap ended.
@@ -65,8 +64,8 @@ pub fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, Optio
             inside[bin].push(gap.gap_s);
         }
     }
-    let medians = bins.iter().zip(&inside);
-    medians.map(|(bin, inside)| (bin.middle_s(), stats::median(inside))).collect()
+    let medians = bins.iter().zip(&mut inside);
+    medians.map(|(bin, inside)| (bin.middle_s(), stats::quantile_of(inside, 0.5))).collect()
 }
 
 /// The *gap slope*: the trend of the gap against completion time, least squares of the bin

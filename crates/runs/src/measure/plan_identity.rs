@@ -18,14 +18,15 @@ pub struct PlanIdentity {
 
 /// Reads it from a run.
 pub fn plan_identity(run: &Run) -> PlanIdentity {
-    let hashed = |of: &dyn Fn(&PlannedSession) -> bool| {
-        (!run.plan.is_empty()).then(|| sha256_hex(&listing(run.plan.iter().filter(|p| of(p)))))
+    let hashed = |planned: &[&PlannedSession]| sha256_hex(&listing(planned));
+    let all = in_order(&run.plan);
+    let base: Vec<_> = all.iter().copied().filter(|p| p.kind == Kind::Base).collect();
+    let all_sha256 = (!all.is_empty()).then(|| hashed(&all));
+    let base_sha256 = match all.len() - base.len() {
+        0 => all_sha256.clone(),
+        _ => Some(hashed(&base)),
     };
-    PlanIdentity {
-        file_sha256: run.meta.plan_sha256.clone(),
-        all_sha256: hashed(&|_| true),
-        base_sha256: hashed(&|p| p.kind == Kind::Base),
-    }
+    PlanIdentity { file_sha256: run.meta.plan_sha256.clone(), all_sha256, base_sha256 }
 }
 
 impl PlanIdentity {
@@ -44,20 +45,38 @@ impl PlanIdentity {
     }
 }
 
-/// Every value of the sessions, in order of arrival; times bit for bit. Identifiers
-/// are left out: they may number the burst's sessions too.
-fn listing<'a>(sessions: impl Iterator<Item = &'a PlannedSession>) -> Vec<u8> {
-    let mut rows: Vec<Vec<u8>> = sessions
-        .map(|p| {
-            let numbers = [p.turns, p.tool_s.len() as u64];
-            let values = numbers.into_iter().chain(p.tool_s.iter().map(|t| t.to_bits()));
-            // Big-endian, and no time is negative: bytes order as the arrivals do.
-            let mut row = p.t_arrival_s.unwrap_or(0.0).to_bits().to_be_bytes().to_vec();
-            row.extend(p.kind.word().bytes());
-            row.extend(values.flat_map(u64::to_be_bytes));
-            row
-        })
-        .collect();
-    rows.sort_unstable();
-    rows.concat()
+/// The sessions in order of arrival; at one time by the bytes of their values in a [`listing`].
+fn in_order(plan: &[PlannedSession]) -> Vec<&PlannedSession> {
+    fn counts(p: &PlannedSession) -> (&str, u64, usize) {
+        (p.kind.word(), p.turns, p.tool_s.len())
+    }
+    let times = |a: &PlannedSession, b: &PlannedSession| {
+        a.tool_s.iter().map(|t| t.to_bits()).cmp(b.tool_s.iter().map(|t| t.to_bits()))
+    };
+    let mut planned: Vec<_> = plan.iter().collect();
+    planned.sort_by(|a, b| {
+        let tied = || counts(a).cmp(&counts(b)).then_with(|| times(a, b));
+        arrival_bits(a).cmp(&arrival_bits(b)).then_with(tied)
+    });
+    planned
+}
+
+/// No time is negative: its bits order as it does.
+fn arrival_bits(planned: &PlannedSession) -> u64 {
+    planned.t_arrival_s.unwrap_or(0.0).to_bits()
+}
+
+/// Every value of the sessions in their order; times bit for bit. Identifiers are left out:
+/// they may number the burst's sessions too.
+fn listing(planned: &[&PlannedSession]) -> Vec<u8> {
+    let numbers: usize = planned.iter().map(|p| 3 + p.tool_s.len()).sum();
+    let mut bytes = Vec::with_capacity(8 * (numbers + planned.len()));
+    for p in planned {
+        bytes.extend(arrival_bits(p).to_be_bytes());
+        bytes.extend(p.kind.word().bytes());
+        bytes.extend(p.turns.to_be_bytes());
+        bytes.extend((p.tool_s.len() as u64).to_be_bytes());
+        p.tool_s.iter().for_each(|t| bytes.extend(t.to_bits().to_be_bytes()));
+    }
+    bytes
 }

@@ -19,7 +19,8 @@ impl StepFunction {
     pub fn from_changes(mut changes: Vec<(f64, f64)>) -> Self {
         // Whole numbers of sessions: in which order those of one instant are added makes no odds.
         changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut times_s, mut values): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut times_s = Vec::with_capacity(changes.len());
+        let mut values: Vec<f64> = Vec::with_capacity(changes.len());
         let mut value = 0.0;
         for (t, change) in changes {
             value += change;
@@ -106,7 +107,9 @@ pub fn held_at_gate(run: &Run) -> StepFunction {
 
 /// Requests in flight plus sessions held at the gate (App. E.5, E.7).
 pub fn outstanding(run: &Run) -> StepFunction {
-    StepFunction::from_changes([in_flight_changes(run), held_changes(run)].concat())
+    let mut changes = in_flight_changes(run);
+    changes.extend(held_changes(run));
+    StepFunction::from_changes(changes)
 }
 
 fn in_flight_changes(run: &Run) -> Vec<(f64, f64)> {
@@ -115,9 +118,11 @@ fn in_flight_changes(run: &Run) -> Vec<(f64, f64)> {
         // A failed request without an end leaves when its session does.
         _ => turn.t_end_s.or(run.sessions[turn.session.at()].t_end_s),
     };
+    let mut changes = Vec::with_capacity(2 * run.turns.len());
     // The first half is sorted as it is.
-    let starts = run.turns.iter().map(|turn| (turn.t_submit_s, 1.0));
-    starts.chain(run.turns.iter().filter_map(end).map(|t| (t, -1.0))).collect()
+    changes.extend(run.turns.iter().map(|turn| (turn.t_submit_s, 1.0)));
+    changes.extend(run.turns.iter().filter_map(end).map(|t| (t, -1.0)));
+    changes
 }
 
 fn held_changes(run: &Run) -> Vec<(f64, f64)> {

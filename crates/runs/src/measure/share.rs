@@ -56,6 +56,13 @@ impl Share {
         }
     }
 
+    /// Of these turns.
+    pub(super) fn of<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> Self {
+        let mut share = Self::default();
+        turns.into_iter().for_each(|turn| share.count(is_hit(turn)));
+        share
+    }
+
     /// Adds one turn.
     pub fn count(&mut self, hit: Option<bool>) {
         match hit {
@@ -82,13 +89,8 @@ pub fn follow_up_hits(run: &Run, span: Span) -> Share {
 }
 
 fn share_of(run: &Run, span: Span, of: impl Fn(&Turn) -> bool) -> Share {
-    let mut share = Share::default();
-    for turn in &run.turns {
-        if turn.served_at_s().is_some_and(|t| span.holds(t)) && of(turn) {
-            share.count(is_hit(turn));
-        }
-    }
-    share
+    let inside = |turn: &&Turn| turn.served_at_s().is_some_and(|t| span.holds(t)) && of(turn);
+    Share::of(run.turns.iter().filter(inside))
 }
 
 #[cfg(test)]

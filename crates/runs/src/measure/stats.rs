@@ -17,8 +17,12 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
 ///
 /// `q` in [0, 1]. The order of `values` does not matter.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    quantile_of(&mut values.to_vec(), q)
+}
+
+/// The same of values that need not keep their order.
+pub(super) fn quantile_of(values: &mut [f64], q: f64) -> Option<f64> {
     let at = q * (values.len().checked_sub(1)? as f64);
-    let mut values = values.to_vec();
     let (_, &mut low, above) = values.select_nth_unstable_by(at.floor() as usize, f64::total_cmp);
     // The next larger one has no weight where `at` is whole, even if it is infinite.
     match above.iter().copied().min_by(f64::total_cmp) {

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Kind, PlannedSession, Run, SessionIndex, SessionStatus};
+use crate::run::sessions::Registry;
+use crate::run::{Kind, PlannedSession, Run, Session, SessionIndex, SessionStatus};
 use crate::setup::Span;
 
 use super::stats;
@@ -134,9 +135,9 @@ pub(crate) fn slowed_calls(run: &Run) -> Vec<(SessionIndex, f64, f64)> {
 
 /// The planned session of each session, if the plan has it.
 fn planned_of(run: &Run) -> Vec<Option<&PlannedSession>> {
-    let plan: std::collections::HashMap<(Kind, &str), &PlannedSession> =
-        run.plan.iter().map(|p| ((p.kind, p.id.as_ref()), p)).collect();
-    run.sessions.iter().map(|s| plan.get(&(s.kind, s.id.as_ref())).copied()).collect()
+    let plan = Registry::of_plan(&run.plan);
+    let place = |s: &Session| plan.find(s.kind, &s.id).map(SessionIndex::at);
+    run.sessions.iter().map(|s| place(s).map(|place| &run.plan[place])).collect()
 }
 
 fn slowed(run: &Run) -> Option<Slowed> {

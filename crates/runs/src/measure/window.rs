@@ -6,11 +6,8 @@ use crate::run::{Kind, Run, SessionStatus};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
 
-use super::gap::{self, Gap};
-use super::population::StepFunction;
-use super::queue;
-use super::share::{self, Share};
-use super::stats;
+use super::share::Share;
+use super::{Course, gap, queue, stats};
 
 /// What is measured over a window. Rates are per second of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,15 +64,9 @@ pub struct WindowMeasures {
 }
 
 impl WindowMeasures {
-    /// Measures `span` of `run`; `backlog`, `outstanding` and `gaps` are the run's own.
-    pub fn of(
-        run: &Run,
-        span: Span,
-        bins: &Bins,
-        backlog: &StepFunction,
-        outstanding: &StepFunction,
-        gaps: &[Gap],
-    ) -> Self {
+    /// Measures `span` of a run of this course.
+    pub(super) fn of(run: &Run, span: Span, bins: &Bins, course: &Course) -> Self {
+        let Course { backlog, outstanding, of_session, gaps } = course;
         let length_s = span.length_s();
         let served: Vec<_> = run
             .turns
@@ -83,7 +74,7 @@ impl WindowMeasures {
             .filter(|turn| turn.served_at_s().is_some_and(|t| span.holds(t)))
             .collect();
         let prompts: Vec<f64> = served.iter().map(|t| t.prompt_tokens as f64).collect();
-        let latencies: Vec<f64> =
+        let mut latencies: Vec<f64> =
             served.iter().filter_map(|t| t.t_end_s.map(|end| end - t.t_submit_s)).collect();
         let uncached: Option<u64> =
             served.iter().map(|t| t.cached_tokens.map(|c| t.prompt_tokens - c)).sum();
@@ -107,8 +98,8 @@ impl WindowMeasures {
         Self {
             span,
             turns: served.len() as u64,
-            hits: share::hits(run, span),
-            follow_up_hits: share::follow_up_hits(run, span),
+            hits: Share::of(served.iter().copied()),
+            follow_up_hits: Share::of(served.iter().copied().filter(|t| t.is_follow_up())),
             uncached_tokens_per_s: uncached.map(|u| u as f64 / length_s),
             mean_prompt_tokens: stats::mean(&prompts),
             turns_per_s: served.len() as f64 / length_s,
@@ -124,10 +115,10 @@ impl WindowMeasures {
             churn_tokens_per_s: churn,
             turnover_s,
             gap_over_turnover: gap_median_s.zip(turnover_s).map(|(gap, turnover)| gap / turnover),
-            latency_median_s: stats::median(&latencies),
-            latency_p90_s: stats::quantile(&latencies, 0.9),
+            latency_median_s: stats::quantile_of(&mut latencies, 0.5),
+            latency_p90_s: stats::quantile_of(&mut latencies, 0.9),
             token_hit_fraction: super::span::token_hit_fraction(run, span),
-            tool_time_mean_s: gap::mean_tool_time_s(run, span),
+            tool_time_mean_s: gap::mean_tool_time_s(run, of_session, span),
             pool_occupancy: queue::pool_occupancy(run, span),
         }
     }

@@ -56,7 +56,7 @@ const GAUGES: [&str; 5] =
 /// restarted there, so that interval is unknown).
 pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut samples: Vec<EngineSample> = (0..table.len()).map(|row| sample(table, row)).collect();
+    let mut samples: Vec<EngineSample> = samples(table);
     for (row, sample) in samples.iter().enumerate() {
         table.bound(&mut problems);
         if let (Some(used), Some(total)) = (sample.kv_used_tokens, sample.kv_total_tokens)
@@ -82,19 +82,30 @@ pub fn parse(table: &Columns) -> Result<(Vec<EngineSample>, Vec<Problem>), Vec<P
     Ok((samples, notes))
 }
 
-fn sample(table: &Columns, row: usize) -> EngineSample {
-    EngineSample {
-        t_s: table.number("t").get(row).unwrap_or_default(),
-        running: table.count("running").get(row),
-        waiting: table.count("waiting").get(row),
-        kv_used_tokens: table.count("kv_used_tokens").get(row),
-        kv_evictable_tokens: table.count("kv_evictable_tokens").get(row),
-        kv_total_tokens: table.count("kv_total_tokens").get(row),
-        prompt_tokens_total: table.count("prompt_tokens_total").get(row),
-        cached_tokens_total: table.count("cached_tokens_total").get(row),
-        generation_tokens_total: table.count("generation_tokens_total").get(row),
-        preemptions_total: table.count("preemptions_total").get(row),
-    }
+/// The samples in order of their rows.
+fn samples(table: &Columns) -> Vec<EngineSample> {
+    let t = table.number("t");
+    let gauges = GAUGES.map(|name| table.count(name));
+    let counters = COUNTERS.map(|name| table.count(name));
+    let sample = |row: usize| {
+        let [running, waiting, kv_used_tokens, kv_evictable_tokens, kv_total_tokens] =
+            gauges.map(|column| column.get(row));
+        let [prompt_tokens_total, cached_tokens_total, generation_tokens_total, preemptions_total] =
+            counters.map(|column| column.get(row));
+        EngineSample {
+            t_s: t.get(row).unwrap_or_default(),
+            running,
+            waiting,
+            kv_used_tokens,
+            kv_evictable_tokens,
+            kv_total_tokens,
+            prompt_tokens_total,
+            cached_tokens_total,
+            generation_tokens_total,
+            preemptions_total,
+        }
+    };
+    (0..table.len()).map(sample).collect()
 }
 
 /// Rows in order of time; at one time by the counters, which never fall, and the

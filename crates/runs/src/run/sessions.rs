@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::columns::{Columns, Field, Presence, Type};
+use super::columns::{Columns, Counts, Field, Numbers, Presence, Texts, Type};
 use super::problem::Problem;
 use super::{Kind, PlannedSession, SessionIndex};
 use crate::escape::shortened;
@@ -155,18 +155,21 @@ impl Registry {
 /// The number that an identifier is, where no other is the same number: 7, not 07.
 #[inline]
 fn number(id: &str) -> Option<usize> {
-    let plain = id == "0" || !id.starts_with(['0', '+']);
-    if plain { id.parse().ok() } else { None }
+    match id.as_bytes() {
+        [b'+', ..] | [b'0', _, ..] => None,
+        _ => id.parse().ok(),
+    }
 }
 
 /// Sessions in order of arrival, and the way to find them.
 pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> {
     let mut problems = Vec::new();
+    let columns = SessionColumns::of(table);
     let mut sessions = Vec::with_capacity(table.len());
     let mut registry = Registry::new(table.len());
-    for row in by_arrival(table) {
+    for row in columns.by_arrival(table.len()) {
         table.bound(&mut problems);
-        let (kind, status) = (table.text("kind").get(row), table.text("status").get(row));
+        let (kind, status) = (columns.kind.get(row), columns.status.get(row));
         let Some(kind) = Kind::from_word(kind) else {
             problems.push(unknown_kind(table, row, kind));
             continue;
@@ -178,7 +181,7 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
             problems.push(table.problem(row, "status", message));
             continue;
         };
-        let session = session_of_row(table, row, kind, status);
+        let session = columns.session(row, kind, status);
         problems.extend(impossible(table, row, &session));
         let index = SessionIndex(sessions.len() as u32);
         if !registry.insert(kind, &session.id, index) {
@@ -192,30 +195,63 @@ pub fn parse(table: &Columns) -> Result<(Vec<Session>, Registry), Vec<Problem>> 
     if problems.is_empty() { Ok((sessions, registry)) } else { Err(problems) }
 }
 
-/// Rows in order of arrival; at one time by kind and identifier, so that the order
-/// of rows in the file says nothing.
-fn by_arrival(table: &Columns) -> Vec<usize> {
-    let (planned, admitted) = (table.number("t_planned"), table.number("t_admitted"));
-    let arrival = |row: usize| planned.get(row).or(admitted.get(row)).unwrap_or(f64::INFINITY);
-    let name = |row: usize| (table.text("kind").get(row), table.text("session").get(row));
-    let mut rows: Vec<usize> = (0..table.len()).collect();
-    rows.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then_with(|| name(*a).cmp(&name(*b))));
-    rows
+/// The columns of a sessions table, each looked up once.
+struct SessionColumns<'a> {
+    id: &'a Texts,
+    kind: &'a Texts,
+    t_planned: &'a Numbers,
+    t_admitted: &'a Numbers,
+    t_end: &'a Numbers,
+    turns_planned: &'a Counts,
+    turns_done: &'a Counts,
+    gate_wait: &'a Numbers,
+    pauses: &'a Counts,
+    pause: &'a Numbers,
+    status: &'a Texts,
 }
 
-fn session_of_row(table: &Columns, row: usize, kind: Kind, status: SessionStatus) -> Session {
-    Session {
-        id: table.text("session").get(row).into(),
-        kind,
-        t_planned_s: table.number("t_planned").get(row),
-        t_admitted_s: table.number("t_admitted").get(row),
-        t_end_s: table.number("t_end").get(row),
-        turns_planned: table.count("turns_planned").get(row).unwrap_or_default(),
-        turns_done: table.count("turns_done").get(row).unwrap_or_default(),
-        gate_wait_s: table.number("gate_wait_s").get(row).unwrap_or_default(),
-        pauses: table.count("pauses").get(row).unwrap_or_default(),
-        pause_s: table.number("pause_s").get(row).unwrap_or_default(),
-        status,
+impl<'a> SessionColumns<'a> {
+    fn of(table: &'a Columns) -> Self {
+        Self {
+            id: table.text("session"),
+            kind: table.text("kind"),
+            t_planned: table.number("t_planned"),
+            t_admitted: table.number("t_admitted"),
+            t_end: table.number("t_end"),
+            turns_planned: table.count("turns_planned"),
+            turns_done: table.count("turns_done"),
+            gate_wait: table.number("gate_wait_s"),
+            pauses: table.count("pauses"),
+            pause: table.number("pause_s"),
+            status: table.text("status"),
+        }
+    }
+
+    /// Rows in order of arrival; at one time by kind and identifier, so that the order
+    /// of rows in the file says nothing.
+    fn by_arrival(&self, rows: usize) -> Vec<usize> {
+        let known = |row: usize| self.t_planned.get(row).or(self.t_admitted.get(row));
+        let arrival = |row: &usize| known(*row).unwrap_or(f64::INFINITY);
+        let name = |row: &usize| (self.kind.get(*row), self.id.get(*row));
+        let mut rows: Vec<usize> = (0..rows).collect();
+        rows.sort_by(|a, b| arrival(a).total_cmp(&arrival(b)).then_with(|| name(a).cmp(&name(b))));
+        rows
+    }
+
+    fn session(&self, row: usize, kind: Kind, status: SessionStatus) -> Session {
+        Session {
+            id: self.id.get(row).into(),
+            kind,
+            t_planned_s: self.t_planned.get(row),
+            t_admitted_s: self.t_admitted.get(row),
+            t_end_s: self.t_end.get(row),
+            turns_planned: self.turns_planned.get(row).unwrap_or_default(),
+            turns_done: self.turns_done.get(row).unwrap_or_default(),
+            gate_wait_s: self.gate_wait.get(row).unwrap_or_default(),
+            pauses: self.pauses.get(row).unwrap_or_default(),
+            pause_s: self.pause.get(row).unwrap_or_default(),
+            status,
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! `turns`: one row per turn (request) that was sent.
 
 use super::columns::{Columns, Counts, Field, Numbers, Presence, Texts, Type};
-use super::order::of_turns;
 use super::problem::Problem;
 use super::sessions::{Registry, out_of_order, unknown_kind};
 use super::{Kind, SessionIndex};
@@ -89,13 +88,17 @@ pub fn by_session(turns: &[Turn], sessions: usize) -> BySession {
         start += std::mem::replace(end, start);
     }
     let mut places = vec![0; turns.len()];
+    let mut latest = vec![0; sessions];
+    let mut in_order = true;
     for (place, turn) in turns.iter().enumerate() {
         let end = &mut ends[turn.session.at()];
         places[*end] = place;
         *end += 1;
+        in_order &= std::mem::replace(&mut latest[turn.session.at()], turn.number) <= turn.number;
     }
+    // Turns are mostly listed in the order in which each session had them.
     let mut start = 0;
-    for end in &ends {
+    for end in ends.iter().filter(|_| !in_order) {
         places[start..*end].sort_by_key(|place| turns[*place].number);
         start = *end;
     }
@@ -141,7 +144,6 @@ pub const SCHEMA: &[Field] = &[
 pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Problem>> {
     let mut problems = Vec::new();
     let columns = TurnColumns::of(table);
-    let mut turns = Vec::with_capacity(table.len());
     let mut rows = Vec::with_capacity(table.len());
     for row in 0..table.len() {
         table.bound(&mut problems);
@@ -156,28 +158,36 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
             problems.push(table.problem(row, "session", message));
             continue;
         };
-        let turn = columns.turn(row, session);
-        impossible(table, row, &turn, &mut problems);
-        turns.push(turn);
-        rows.push(row);
+        rows.push((row as u32, session));
+    }
+    // Rows are moved, not turns, which are many times as large.
+    columns.sort(&mut rows);
+    let turns: Vec<Turn> = rows.iter().map(|(row, session)| columns.turn(*row, *session)).collect();
+    for (turn, (row, _)) in turns.iter().zip(&rows) {
+        table.bound(&mut problems);
+        impossible(table, *row as usize, turn, &mut problems);
     }
     numbering(table, &turns, &rows, &mut problems);
-    if !problems.is_empty() {
-        problems.sort();
-        return Err(problems);
+    if problems.is_empty() {
+        return Ok(turns);
     }
-    turns.sort_by(of_turns);
-    Ok(turns)
+    problems.sort();
+    Err(problems)
 }
 
 /// A session's turns are there once each, and none of them lacks the one before it.
-fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec<Problem>) {
+fn numbering(table: &Columns, turns: &[Turn], rows: &[Row], problems: &mut Vec<Problem>) {
     let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
+    let mut own: Vec<(u64, usize)> = Vec::new();
     for places in by_session(turns, sessions).iter() {
+        own.clear();
+        own.extend(places.iter().map(|place| (turns[*place].number, rows[*place].0 as usize)));
+        // Of turns with one number the first is the one that comes first in the file.
+        own.sort_unstable();
         // The turn before, and whether it follows on another.
         let mut before: Option<(u64, usize)> = None;
         let mut follows = true;
-        for (number, row) in places.iter().map(|place| (turns[*place].number, rows[*place])) {
+        for (number, row) in own.iter().copied() {
             table.bound(problems);
             let again = before.filter(|(n, _)| *n == number);
             if let Some((_, first)) = again {
@@ -195,6 +205,9 @@ fn numbering(table: &Columns, turns: &[Turn], rows: &[usize], problems: &mut Vec
         }
     }
 }
+
+/// A row of the table, and its session.
+type Row = (u32, SessionIndex);
 
 /// The columns of a turns table, each looked up once.
 struct TurnColumns<'a> {
@@ -230,7 +243,22 @@ impl<'a> TurnColumns<'a> {
         }
     }
 
-    fn turn(&self, row: usize, session: SessionIndex) -> Turn {
+    /// In order of sending; at one time by session and number.
+    fn sort(&self, rows: &mut [Row]) {
+        let times = |(row, _): &Row| {
+            [self.t_submit, self.t_ready]
+                .map(|column| column.get(*row as usize).unwrap_or_default())
+        };
+        let turn = |(row, session): &Row| (*session, self.number.get(*row as usize));
+        rows.sort_by(|a, b| {
+            let ([submit_a, ready_a], [submit_b, ready_b]) = (times(a), times(b));
+            let times = submit_a.total_cmp(&submit_b).then(ready_a.total_cmp(&ready_b));
+            times.then_with(|| turn(a).cmp(&turn(b)))
+        });
+    }
+
+    fn turn(&self, row: u32, session: SessionIndex) -> Turn {
+        let row = row as usize;
         Turn {
             session,
             // Needed values are there: the reader has refused rows without them.

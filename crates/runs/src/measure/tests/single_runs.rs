@@ -51,7 +51,8 @@ fn the_window_has_its_pool_its_cached_tokens_and_its_tool_times() {
     // Its follow-ups came after the tool times 30, 10 and 20.
     assert_eq!(window.tool_time_mean_s, Some(20.0));
     run.turns[1].tool_s = None;
-    assert_eq!(mean_tool_time_s(&run, Span::new(40.0, 100.0)), None);
+    let of_session = by_session(&run.turns, run.sessions.len());
+    assert_eq!(mean_tool_time_s(&run, &of_session, Span::new(40.0, 100.0)), None);
 }
 
 #[test]
