@@ -10,6 +10,7 @@ mod config;
 pub mod reading;
 pub mod rescue;
 mod statistic;
+mod thresholds;
 
 use std::collections::BTreeMap;
 

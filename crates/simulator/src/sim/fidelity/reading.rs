@@ -6,6 +6,7 @@ use crate::client::records::{SessionRecord, SessionStatus, TurnRecord, TurnStatu
 use crate::setup::Span;
 
 use super::super::SimRun;
+use super::thresholds::Thresholds;
 
 /// Turns that completed in the window.
 pub(super) fn completed(run: &SimRun, window: Span) -> impl Iterator<Item = &TurnRecord> {
@@ -128,4 +129,11 @@ fn share(outcomes: impl Iterator<Item = bool>) -> Option<f64> {
 
 fn overlap_s(window: Span, start_s: f64, end_s: f64) -> f64 {
     (end_s.min(window.end_s) - start_s.max(window.start_s)).max(0.0)
+}
+
+/// RECOVERED: over the last part hits are high, and at the end little is outstanding.
+pub(super) fn recovered(run: &SimRun, thresholds: &Thresholds) -> bool {
+    let last = Span { start_s: run.horizon_s - thresholds.last_s, end_s: run.horizon_s };
+    hit_fraction(run, last).is_some_and(|hit| hit > thresholds.recovered_hit)
+        && outstanding_at(run, run.horizon_s) < thresholds.recovered_outstanding
 }

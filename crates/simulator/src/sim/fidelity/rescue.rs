@@ -5,20 +5,18 @@ use crate::setup::ArmSpec;
 use crate::setup::Span;
 
 use super::super::SimRun;
-use super::config::RescueThresholds;
 use super::reading;
-use super::statistic::{Context, recovered};
+use super::thresholds::{RescueThresholds, Thresholds};
 
 /// Applies the registered per-run rule; false for an arm without a rescue gate.
-pub(super) fn is_rescued(context: &Context<'_>) -> bool {
-    let ArmSpec::Rescue { engage_s, .. } = *context.arm else { return false };
-    let rule = &context.thresholds.rescue;
-    let run = context.run;
+pub(super) fn is_rescued(run: &SimRun, arm: &ArmSpec, thresholds: &Thresholds) -> bool {
+    let ArmSpec::Rescue { engage_s, .. } = *arm else { return false };
+    let rule = &thresholds.rescue;
     is_valid(run, engage_s, rule)
         && run.released_s().is_some_and(|released_s| {
             released_s <= rule.release_by_s
                 && is_good_after(run, released_s, rule)
-                && recovered(run, context.thresholds)
+                && reading::recovered(run, thresholds)
         })
 }
 

@@ -7,7 +7,7 @@ use crate::setup::Span;
 use crate::setup::{ArmSpec, Workload};
 
 use super::super::SimRun;
-use super::config::Thresholds;
+use super::thresholds::Thresholds;
 use super::{reading, rescue};
 
 /// A number read from one run. Without a window it is the protocol's.
@@ -105,10 +105,12 @@ pub fn evaluate(statistic: &Statistic, context: &Context<'_>) -> Option<f64> {
         Statistic::MeanPrompt { over } => Some(reading::mean_prompt(run, window)? / over),
         Statistic::ZeroHits {} => indicator(hit()? == 0.0),
         Statistic::Stuck {} => indicator(hit()? < thresholds.stuck_hit),
-        Statistic::Recovered {} => indicator(recovered(run, thresholds)),
-        Statistic::Good {} => indicator(recovered(run, thresholds) || quietly_good(context)?),
+        Statistic::Recovered {} => indicator(reading::recovered(run, thresholds)),
+        Statistic::Good {} => {
+            indicator(reading::recovered(run, thresholds) || quietly_good(context)?)
+        }
         Statistic::Stable {} => indicator(stable(context)),
-        Statistic::Rescued {} => indicator(rescue::is_rescued(context)),
+        Statistic::Rescued {} => indicator(rescue::is_rescued(run, context.arm, thresholds)),
         Statistic::ReleaseTime {} => run.released_s(),
         Statistic::BurstMedianCompletion {} => burst_median(run),
     }
@@ -119,13 +121,6 @@ fn session_tokens(workload: &Workload) -> f64 {
     let survival = workload.survival();
     let weighted = survival.iter().enumerate();
     weighted.map(|(i, g)| g * workload.prompt_tokens(i + 1) as f64).sum()
-}
-
-/// RECOVERED: over the last part hits are high, and at the end little is outstanding.
-pub(super) fn recovered(run: &SimRun, thresholds: &Thresholds) -> bool {
-    let last = Span { start_s: run.horizon_s - thresholds.last_s, end_s: run.horizon_s };
-    reading::hit_fraction(run, last).is_some_and(|hit| hit > thresholds.recovered_hit)
-        && reading::outstanding_at(run, run.horizon_s) < thresholds.recovered_outstanding
 }
 
 /// High hits, and a backlog slope of at most half the excess rate.
