@@ -23,9 +23,10 @@ use crate::fault::Fault;
 use crate::lag::Lags;
 use crate::machine::Machine;
 use crate::plan::Plan;
-use crate::progress::{Progress, Recent};
+use crate::progress::{Now, Progress, Recent};
 use crate::prompts::{Prompts, Tokens};
 use crate::record::Recorder;
+use crate::run::Meta;
 use crate::setup::Workload;
 use tasks::{Event, Teller};
 
@@ -51,8 +52,8 @@ pub struct Load<'a> {
     pub horizon_s: f64,
     /// Time between two samples of the engine's gauges, s.
     pub sample_s: f64,
-    /// Names the run: its prompts are no other's.
-    pub run_id: &'a str,
+    /// What is known of the run; its name makes its prompts no other's.
+    pub meta: &'a Meta,
     /// What prompts are made of.
     pub tokens: Tokens,
 }
@@ -102,7 +103,7 @@ pub async fn drive(
     engine: Engine,
     recorder: &Recorder,
     stop: &Notify,
-    mut watch: impl FnMut(&Progress) -> ControlFlow<String>,
+    mut watch: impl FnMut(&Now<'_>) -> ControlFlow<String>,
 ) -> Result<Driven, ClientError> {
     let (events, mut heard) = unbounded_channel();
     let mut driver = Driver::new(load, engine, recorder, events)?;
@@ -156,7 +157,7 @@ impl<'a> Driver<'a> {
             client,
             engine: Arc::new(engine),
             recorder,
-            prompts: Prompts::new(load.run_id, load.tokens),
+            prompts: Prompts::new(&load.meta.run_id, load.tokens),
             timers: Timers::default(),
             actions,
             events,
@@ -190,7 +191,7 @@ impl<'a> Driver<'a> {
         &mut self,
         heard: &mut UnboundedReceiver<Event>,
         stop: &Notify,
-        watch: &mut impl FnMut(&Progress) -> ControlFlow<String>,
+        watch: &mut impl FnMut(&Now<'_>) -> ControlFlow<String>,
     ) -> Result<Ended, ClientError> {
         let (mut report_s, mut checkpoint_s, mut machine_s) = (REPORT_S, CHECKPOINT_S, MACHINE_S);
         loop {
@@ -209,7 +210,7 @@ impl<'a> Driver<'a> {
                 if self.recorder.has_failed() {
                     return Ok(Ended::NotWritten);
                 }
-                if let ControlFlow::Break(why) = watch(&self.progress(now_s)) {
+                if let ControlFlow::Break(why) = watch(&self.now(now_s)) {
                     return Ok(Ended::Decided(why));
                 }
             }
@@ -335,6 +336,14 @@ impl<'a> Driver<'a> {
         self.recorder.checkpoint(self.client.sessions_at(told_s), gate);
     }
 
+    /// How it stands; nothing that happens later is told an earlier time.
+    fn now(&mut self, now_s: f64) -> Now<'_> {
+        let t_s = self.tell_s(now_s);
+        let progress = self.progress(t_s);
+        let Load { plan, meta, .. } = *self.load;
+        Now { progress, client: &self.client, plan, meta }
+    }
+
     fn progress(&mut self, now_s: f64) -> Progress {
         let gate = self.client.gate();
         Progress {
@@ -361,6 +370,8 @@ impl<'a> Driver<'a> {
     fn finish(mut self, ended: Ended) -> Driven {
         let duration_s = match ended {
             Ended::Horizon => self.load.horizon_s,
+            // When that was found: what is read back is what it was found on.
+            Ended::Decided(_) => self.told_s,
             _ => self.now_s().min(self.load.horizon_s),
         };
         let duration_s = self.tell_s(duration_s);

@@ -14,7 +14,7 @@ use crate::lag::LagSummary;
 use crate::meta::{Found, closing, config_yaml, opening, reason};
 use crate::plan::{Arrivals, Plan};
 use crate::preflight::{self, Facts, PreflightError};
-use crate::progress::Progress;
+use crate::progress::Now;
 use crate::prompts::Tokens;
 use crate::record::{Client, Closing, RecordError, Recorder};
 use crate::run::Meta;
@@ -95,7 +95,7 @@ pub async fn make(
     mut engine: Engine,
     dir: &Path,
     stop: &Notify,
-    watch: impl FnMut(&Progress) -> ControlFlow<String>,
+    watch: impl FnMut(&Now<'_>) -> ControlFlow<String>,
 ) -> Result<Made, MakeError> {
     let spec = &job.spec;
     let plan = plan_for(spec)?;
@@ -112,7 +112,7 @@ pub async fn make(
         behaviour,
         horizon_s,
         sample_s: spec.options.sample_s,
-        run_id: &job.label.run_id,
+        meta: &meta,
         tokens: job.tokens,
     };
     let driven = driver::drive(&load, engine, &recorder, stop, watch).await?;

@@ -1,6 +1,13 @@
 //! How a run stands while it is under way.
 
 use std::collections::VecDeque;
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use crate::client::Client;
+use crate::plan::Plan;
+use crate::run::{Meta, Run};
+use crate::sim::directory::{planned, tables, tick};
 
 /// Over how long hits are looked at, s.
 const OVER_S: f64 = 60.0;
@@ -31,6 +38,44 @@ pub struct Progress {
     pub errors: u64,
     /// The largest lag of the client, s.
     pub max_lag_s: f64,
+}
+
+/// A run under way, in numbers and with all that happened in it.
+#[derive(Debug)]
+pub struct Now<'a> {
+    pub(crate) progress: Progress,
+    pub(crate) client: &'a Client<'a>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) meta: &'a Meta,
+}
+
+impl Deref for Now<'_> {
+    type Target = Progress;
+
+    fn deref(&self) -> &Progress {
+        &self.progress
+    }
+}
+
+impl Now<'_> {
+    /// The run as it would be read back if it ended now: its plan, sessions and the turns that
+    /// have ended, without the gauges and the gate.
+    pub fn run(&self) -> Run {
+        let t_s = self.progress.t_s;
+        let sessions = self.client.sessions_at(t_s);
+        let (sessions, turns, _) = tables(self.plan, &sessions, self.client.turns());
+        Run {
+            dir: PathBuf::new(),
+            meta: Meta { duration_s: tick(t_s), ..self.meta.clone() },
+            sessions,
+            turns,
+            engine: Vec::new(),
+            gate: Vec::new(),
+            plan: self.plan.sessions.iter().map(planned).collect(),
+            sources: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// The follow-ups of the last minute.

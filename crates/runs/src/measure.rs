@@ -18,6 +18,7 @@ pub mod goodput;
 pub mod plan_identity;
 pub mod population;
 pub mod queue;
+pub mod reach;
 pub mod rescue;
 pub mod reuse;
 pub mod rolling;
@@ -30,11 +31,12 @@ pub mod treatment;
 pub mod trigger;
 pub mod window;
 
+pub use reach::{Range, Reach};
 pub use share::Share;
 pub use window::WindowMeasures;
 
 use crate::run::{BySession, Kind, Run, SessionStatus, by_session};
-use crate::setup::{Arm, Protocol, Span};
+use crate::setup::{Arm, Protocol, Span, Workload};
 
 /// Which of a protocol's windows a run is measured over: by its arm.
 ///
@@ -58,6 +60,9 @@ pub struct RunMeasures {
     pub window_span: Span,
     /// At the end of the window (RECOVERED is judged there).
     pub last: Option<LastMeasures>,
+    /// What the window could still have come to, where an open run ended before it did and its
+    /// plan bounds it ([`still_open`]).
+    pub reach: Option<Reach>,
     /// Over the whole run.
     pub whole: WholeMeasures,
     /// When the protocol's burst starts, s; `None` when the run has no burst.
@@ -142,12 +147,13 @@ pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
     let span = window_of(&run.meta.arm, protocol);
     let course = Course::of(run);
     let reached = run.meta.duration_s >= span.end_s - 1e-6;
-    let last_span = span.last(protocol.paired.last_s.min(span.length_s()));
+    let last_span = last_of(span, protocol);
     RunMeasures {
         window: reached.then(|| WindowMeasures::of(run, span, &protocol.bins, &course)),
         window_span: span,
         last: reached
             .then(|| LastMeasures::of(last_span, share::hits(run, last_span), &course.outstanding)),
+        reach: None,
         whole: whole(run),
         burst_start_s: run
             .sessions
@@ -156,6 +162,19 @@ pub fn measure(run: &Run, protocol: &Protocol) -> RunMeasures {
             .then_some(protocol.paired.burst.start_s),
         series: bins::Series::of(run, &protocol.bins, &course),
     }
+}
+
+/// The part of a window over which RECOVERED is judged.
+fn last_of(window: Span, protocol: &Protocol) -> Span {
+    window.last(protocol.paired.last_s.min(window.length_s()))
+}
+
+/// What the window of an open run that ended within it could still have come to, by its plan
+/// and its workload's law; `None` where nothing bounds it ([`Reach::of`]).
+pub fn still_open(run: &Run, protocol: &Protocol, workload: &Workload) -> Option<Reach> {
+    let span = window_of(&run.meta.arm, protocol);
+    let open = run.meta.arm.is_open();
+    open.then(|| Reach::of(run, span, last_of(span, protocol), protocol, workload)).flatten()
 }
 
 fn whole(run: &Run) -> WholeMeasures {

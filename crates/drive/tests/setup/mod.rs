@@ -10,7 +10,7 @@ use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
 use trapcheck_drive::make::{Job, Made, MakeError, make};
-use trapcheck_drive::progress::Progress;
+use trapcheck_drive::progress::Now;
 use trapcheck_drive::prompts::Tokens;
 use trapcheck_setup::setup::{ArmSpec, Cell, Protocol, Workload};
 use trapcheck_simulator::sim::directory::Label;
@@ -93,7 +93,7 @@ pub fn drive_until(
     setup: &Setup,
     arm: &ArmSpec,
     engine: Engine,
-    watch: impl FnMut(&Progress) -> ControlFlow<String>,
+    watch: impl FnMut(&Now<'_>) -> ControlFlow<String>,
 ) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");

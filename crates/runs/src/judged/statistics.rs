@@ -23,7 +23,7 @@ use crate::measure::reuse::{Reuse, reuse};
 use crate::measure::rolling;
 use crate::measure::stretches::Stretches;
 use crate::measure::treatment::{Treatment, treatment};
-use crate::measure::{RunMeasures, measure};
+use crate::measure::{RunMeasures, measure, still_open};
 use crate::nearest::unknown;
 use crate::rule::persistence::{self, TrapLife};
 use crate::rule::registered::{Candidate, Measurable, Role};
@@ -111,7 +111,8 @@ impl RunStatistics {
         };
         // Sessions of a record have no law that a turn or a burst could be held against.
         let workload = configs.workloads.get(&cell.workload);
-        let measures = measure(&run, protocol);
+        let reach = workload.and_then(|workload| still_open(&run, protocol, workload));
+        let measures = RunMeasures { reach, ..measure(&run, protocol) };
         let open = run.meta.arm.is_open();
         let treatment = treatment(&run);
         let candidate = Candidate { meta: &run.meta, treatment: &treatment, protocol };

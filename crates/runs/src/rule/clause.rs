@@ -2,7 +2,7 @@
 
 use trapcheck_setup::digits::fixed;
 
-use crate::measure::Share;
+use crate::measure::{Range, Share};
 
 /// Which side of the threshold a value has to be on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,6 +65,22 @@ impl Clause {
         Self::new(quantity, "", share.value(), needs).decided(holds)
     }
 
+    /// A clause on what a value can still come to: it is open where that could turn it. Measured
+    /// is then said to be the value in reach that is nearest to turning it.
+    pub fn in_reach(
+        quantity: &'static str,
+        unit: &'static str,
+        range: Option<Range>,
+        needs: Comparison,
+    ) -> Self {
+        let holds = range.and_then(|range| needs.holds_of(range));
+        let nearest = range.zip(holds).map(|(Range { least, most }, holds)| {
+            let least_is_inner = needs.margin(least) > needs.margin(most);
+            if least_is_inner == holds { most } else { least }
+        });
+        Self::new(quantity, unit, nearest, needs).decided(holds)
+    }
+
     /// What was measured, what was needed of it and how far off it is, by a name of the quantity.
     pub fn in_words(&self, quantity: &str) -> String {
         let measured = self.measured.map_or("unknown".into(), |x| fixed(x, 4));
@@ -97,6 +113,20 @@ impl Comparison {
             Self::AtMost(threshold) => x <= threshold,
             Self::Within(low, high) => low <= x && x <= high,
         }
+    }
+
+    /// Whether all of a range satisfies it, or none of it does; `None` where a part does.
+    fn holds_of(&self, Range { least, most }: Range) -> Option<bool> {
+        let apart = match *self {
+            Self::Above(x) => most <= x,
+            Self::AtLeast(x) => most < x,
+            Self::Below(x) => least >= x,
+            Self::AtMost(x) => least > x,
+            Self::Within(low, high) => most < low || least > high,
+        };
+        // What satisfies a condition has no gap: with both ends all between them does.
+        let whole = self.holds(least) && self.holds(most);
+        (whole || apart).then_some(whole)
     }
 
     /// How far `x` is inside (negative: outside).

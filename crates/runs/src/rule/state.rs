@@ -1,6 +1,8 @@
 //! The state of one run under the paired test: TRAPPED, RECOVERED, DRAINING or
 //! INDETERMINATE, in that order of precedence (App. E.5, Table 6).
 
+pub mod reach;
+
 use crate::measure::{LastMeasures, RunMeasures};
 
 use super::clause::{Clause, Comparison, all_hold};
@@ -68,7 +70,7 @@ pub struct RunState {
     pub stuck: Option<bool>,
     /// The rule's line on the backlog slope, sessions/s; `None` where it was not asked.
     pub slope_threshold_per_s: Option<f64>,
-    /// Why it is unmeasurable, if it is.
+    /// Why it is unmeasurable, if it is; or by when it was decided, before its window's end.
     pub because: Option<String>,
 }
 
@@ -76,16 +78,43 @@ pub struct RunState {
 pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> RunState {
     let (Some(window), Some(last)) = (&measures.window, &measures.last) else {
         let (start, end) = measures.window_span.into();
-        return unmeasurable(format!("it ended before its window [{start}, {end}) s did"));
+        let decided = measures.reach.and_then(|reach| reach::decided(&reach, load, rule));
+        return decided.unwrap_or_else(|| {
+            unmeasurable(format!("it ended before its window [{start}, {end}) s did"))
+        });
     };
-    let slope_threshold_per_s = load.slope_threshold_per_s(rule);
     // Without the registered all-miss rate the ratio is unknown, not wrong.
     let token_ratio = window
         .uncached_tokens_per_s
         .map(|rate| rate / load.all_miss_tokens_per_s)
         .filter(|ratio| ratio.is_finite());
-    let tolerance = rule.token_rate_tolerance;
     let slope = window.backlog_slope_per_s;
+    let stuck = window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below);
+    let judged = label(
+        (load, rule),
+        |needs| Clause::new(TOKEN_RATIO, "", token_ratio, needs),
+        |needs| Clause::new(SLOPE, "sessions/s", slope, needs),
+        recovered(last, rule),
+    );
+    RunState { stuck, ..judged }
+}
+
+/// The uncached token rate's clause.
+const TOKEN_RATIO: &str = "uncached token rate / all-miss rate";
+
+/// The backlog slope's clauses.
+const SLOPE: &str = "backlog slope";
+
+/// The label that a run's clauses give it: its token rate's and slope's are made by what each
+/// needs.
+fn label(
+    (load, rule): (Load, &PairedThresholds),
+    token_ratio: impl Fn(Comparison) -> Clause,
+    slope: impl Fn(Comparison) -> Clause,
+    recovered: Vec<Clause>,
+) -> RunState {
+    let slope_threshold_per_s = load.slope_threshold_per_s(rule);
+    let tolerance = rule.token_rate_tolerance;
     let trapped = vec![
         Clause::new(
             "arrival rate lambda",
@@ -93,17 +122,10 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
             Some(load.lambda_per_s),
             Comparison::Above(load.lambda_ref_per_s),
         ),
-        Clause::new(
-            "uncached token rate / all-miss rate",
-            "",
-            token_ratio,
-            Comparison::Within(1.0 - tolerance, 1.0 + tolerance),
-        ),
-        Clause::new("backlog slope", "sessions/s", slope, Comparison::Above(slope_threshold_per_s)),
+        token_ratio(Comparison::Within(1.0 - tolerance, 1.0 + tolerance)),
+        slope(Comparison::Above(slope_threshold_per_s)),
     ];
-    let recovered = recovered(last, rule);
-    let draining = vec![Clause::new("backlog slope", "sessions/s", slope, Comparison::Below(0.0))];
-    let stuck = window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below);
+    let draining = vec![slope(Comparison::Below(0.0))];
     let in_order = [
         (State::Trapped, all_hold(&trapped)),
         (State::Recovered, all_hold(&recovered)),
@@ -125,19 +147,25 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
         None => (State::Indeterminate, None),
     };
     let slope_threshold_per_s = Some(slope_threshold_per_s);
-    RunState { state, trapped, recovered, draining, stuck, slope_threshold_per_s, because }
+    RunState { state, trapped, recovered, draining, stuck: None, slope_threshold_per_s, because }
 }
+
+/// The clause of the hits at the window's end.
+const LAST_HITS: &str = "hit fraction, end of the window";
+
+/// The clause of what is outstanding there.
+const LAST_OUTSTANDING: &str = "outstanding, end of the window";
 
 /// The clauses of RECOVERED over the end of a run's window (Table 6).
 pub fn recovered(last: &LastMeasures, rule: &PairedThresholds) -> Vec<Clause> {
     vec![
         Clause::of_share(
-            "hit fraction, end of the window",
+            LAST_HITS,
             &last.hits,
             Comparison::Above(rule.recovered_hit_above),
         ),
         Clause::new(
-            "outstanding, end of the window",
+            LAST_OUTSTANDING,
             "sessions",
             Some(last.outstanding_end),
             Comparison::Below(rule.recovered_outstanding_below),

@@ -53,6 +53,7 @@ pub fn trapped_run() -> RunMeasures {
             hits: thousandths(0),
             outstanding_end: 220.0,
         }),
+        reach: None,
         whole: WholeMeasures {
             sessions_arrived: 1000,
             sessions_completed: 780,

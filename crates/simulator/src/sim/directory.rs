@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Options, RunSpec, SimRun};
 use crate::client::records::{GateRecord, SessionRecord, TurnRecord};
-use crate::plan::DrawnSession;
+use crate::plan::{DrawnSession, Plan};
 use crate::run::check::rows_counted;
 use crate::run::{
     Engine, EngineSample, GateEvent, Kind, Meta, PlannedSession, RegistrationRef, Run, RunStatus,
@@ -89,25 +89,7 @@ pub fn to_run(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run {
 /// that were needed, so that its hash is unknown.
 pub fn to_measure(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run {
     let plan: Vec<_> = simulated.plan.sessions.iter().map(planned).collect();
-    let times: BTreeMap<(Kind, u32), Option<f64>> =
-        simulated.plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect();
-    let sessions: Vec<_> = simulated
-        .sessions
-        .iter()
-        .map(|s| session(s, times.get(&(s.kind, s.session)).copied().flatten()))
-        .collect();
-    let places: BTreeMap<(Kind, u32), SessionIndex> = simulated
-        .sessions
-        .iter()
-        .zip(0..)
-        .map(|(s, i)| ((s.kind, s.session), SessionIndex(i)))
-        .collect();
-    // A turn or a gate event belongs to a session that arrived.
-    let turns: Vec<_> = simulated
-        .turns
-        .iter()
-        .filter_map(|t| Some(turn(t, *places.get(&(t.kind, t.session))?)))
-        .collect();
+    let (sessions, turns, places) = tables(&simulated.plan, &simulated.sessions, &simulated.turns);
     let gate = simulated
         .gate
         .iter()
@@ -125,6 +107,24 @@ pub fn to_measure(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run 
         sources: Vec::new(),
         notes: Vec::new(),
     }
+}
+
+/// The rows of `sessions` and `turns` of what a client recorded, and each session's place.
+pub fn tables(
+    plan: &Plan,
+    sessions: &[SessionRecord],
+    turns: &[TurnRecord],
+) -> (Vec<Session>, Vec<Turn>, BTreeMap<(Kind, u32), SessionIndex>) {
+    let times: BTreeMap<(Kind, u32), Option<f64>> =
+        plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect();
+    let of_plan = |s: &SessionRecord| times.get(&(s.kind, s.session)).copied().flatten();
+    let rows = sessions.iter().map(|s| session(s, of_plan(s))).collect();
+    let places: BTreeMap<(Kind, u32), SessionIndex> =
+        sessions.iter().zip(0..).map(|(s, i)| ((s.kind, s.session), SessionIndex(i))).collect();
+    // A turn belongs to a session that arrived.
+    let place = |t: &TurnRecord| places.get(&(t.kind, t.session)).copied();
+    let turns = turns.iter().filter_map(|t| Some(turn(t, place(t)?))).collect();
+    (rows, turns, places)
 }
 
 fn meta(
