@@ -1,9 +1,11 @@
 //! `trapcheck drive`: make runs on a real engine.
 
 mod chosen;
+mod decide;
 mod place;
 mod report;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,11 +20,15 @@ use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
 use trapcheck_drive::machine::Machine;
 use trapcheck_drive::make::{Job, Made, make};
+use trapcheck_drive::meta::reason;
+use trapcheck_drive::progress::Now;
 use trapcheck_drive::prompts::Tokens;
 
 use super::arm::ArmArgs;
 use super::{output, project, signals};
+use crate::setup::Configs;
 use chosen::{Chosen, choose};
+use decide::Decider;
 use place::Place;
 
 /// Load average per processor that is too much for a registered run.
@@ -88,6 +94,10 @@ pub struct Args {
     /// Environment variable that holds the API key
     #[arg(long, value_name = "VARIABLE")]
     api_key_env: Option<String>,
+    /// End a run once nothing that its plan allows could change its state under the paired test's
+    /// rule, and record that; refused where a rule looks at more of the run
+    #[arg(long)]
+    stop_when_decided: bool,
     /// Seconds between two samples of the engine's gauges
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
     sample: f64,
@@ -124,13 +134,25 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if args.list {
             return list(&runs);
         }
+        let deciders = deciders(args, &runs, &configs)?;
         let http = Http::new(Address::parse(&args.url)?, key(args)?);
         let stop = Arc::new(Notify::new());
         let stopper = Arc::clone(&stop);
         signals::on_interrupt(move || stopper.notify_one());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(make_all(args, &http, &runs, &stop))
+        let runs = runs.iter().zip(deciders).collect();
+        runtime.block_on(make_all(args, &http, runs, &stop))
     })
+}
+
+/// What ends each run before its time, if anything does.
+fn deciders<'a>(
+    args: &Args,
+    runs: &[Chosen<'_>],
+    configs: &'a Configs,
+) -> anyhow::Result<Vec<Option<Decider<'a>>>> {
+    let of = |run| args.stop_when_decided.then(|| Decider::of(run, configs)).transpose();
+    runs.iter().map(of).collect()
 }
 
 /// The key, which stands in no process list, and in no output of this program.
@@ -152,11 +174,11 @@ fn list(runs: &[Chosen<'_>]) -> anyhow::Result<ExitCode> {
 async fn make_all(
     args: &Args,
     http: &Http,
-    runs: &[Chosen<'_>],
+    runs: Vec<(&Chosen<'_>, Option<Decider<'_>>)>,
     stop: &Notify,
 ) -> anyhow::Result<ExitCode> {
     let mut is_first = true;
-    for run in runs {
+    for (run, decider) in runs {
         match Place::of(&run.dir) {
             Place::Completed if args.cell.is_none() => {
                 eprintln!("there already: {}", run.dir.display());
@@ -174,9 +196,9 @@ async fn make_all(
             at_rest(is_first).await?;
         }
         is_first = false;
-        let made = make_one(args, http, run, stop).await?;
+        let made = make_one(args, http, (run, decider), stop).await?;
         tell(run, &made);
-        if made.ended != Ended::Horizon {
+        if !matches!(made.ended, Ended::Horizon | Ended::Decided(_)) {
             return Ok(ExitCode::from(1));
         }
     }
@@ -186,7 +208,7 @@ async fn make_all(
 async fn make_one(
     args: &Args,
     http: &Http,
-    run: &Chosen<'_>,
+    (run, mut decider): (&Chosen<'_>, Option<Decider<'_>>),
     stop: &Notify,
 ) -> anyhow::Result<Made> {
     let name = &run.spec.cell.engine.name;
@@ -202,7 +224,11 @@ async fn make_one(
     };
     let job = Job { spec: run.spec.clone(), label: run.label.clone(), tokens: args.tokens };
     let mut report = report::Report::new(&run.label.run_id, run.rule);
-    let made = make(&job, engine, &run.dir, stop, |progress| report.tell(progress)).await;
+    let watch = |now: &Now<'_>| {
+        report.tell(now);
+        decider.as_mut().map_or(ControlFlow::Continue(()), |decider| decider.look(now))
+    };
+    let made = make(&job, engine, &run.dir, stop, watch).await;
     report.finish();
     made.with_context(|| format!("cannot make {}", run.label.run_id))
 }
@@ -224,8 +250,15 @@ fn tell(run: &Chosen<'_>, made: &Made) {
         counts.turns,
         counts.request_errors,
         made.meta.duration_s,
-        made.meta.status.word(),
+        how_it_ended(made),
     );
+}
+
+fn how_it_ended(made: &Made) -> String {
+    match &made.ended {
+        Ended::Decided(_) => reason(&made.ended),
+        _ => made.meta.status.word().into(),
+    }
 }
 
 /// A registered run measures an engine, not its neighbours: the machine has to be at rest. The

@@ -111,12 +111,15 @@ pub fn closing(opened: &Meta, driven: &Driven) -> Meta {
     }
 }
 
+/// How a reason begins where the state of the run was decided.
+pub const DECIDED: &str = "decided: ";
+
 /// A reason to end, in the words of `meta.json`.
 pub fn reason(ended: &Ended) -> String {
     match ended {
         Ended::Horizon => "horizon".into(),
         Ended::Stopped => "stopped".into(),
-        Ended::Decided(why) => format!("decided: {why}"),
+        Ended::Decided(why) => format!("{DECIDED}{why}"),
         Ended::UsedUp => "plan used up".into(),
         Ended::NotWritten => "could not be written".into(),
     }

@@ -4,6 +4,7 @@
 //! the application's, and so is setting them in tables.
 
 pub mod binding;
+pub mod bound;
 pub mod score;
 pub mod statistics;
 pub mod verdict;
@@ -12,6 +13,7 @@ pub mod what_if;
 use std::sync::Arc;
 
 pub use binding::Binding;
+pub use bound::BoundBy;
 pub use score::{ScoredRun, Scoring};
 pub use statistics::Unreadable;
 

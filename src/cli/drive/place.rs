@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use trapcheck_drive::meta::DECIDED;
+
 use crate::files::folder_of;
 use crate::reading;
 use crate::run::META;
@@ -13,7 +15,7 @@ use crate::run::META;
 pub enum Place {
     /// Nothing.
     Free,
-    /// A run that came to its end.
+    /// A run that came to its end, or was ended because its state was decided.
     Completed,
     /// A run that did not: it was stopped, killed, or is under way.
     Unfinished,
@@ -27,7 +29,9 @@ impl Place {
         }
         let meta = reading::text(dir.join(META)).unwrap_or_default();
         let meta: serde_json::Value = serde_json::from_str(&meta).unwrap_or_default();
-        if meta["status"] == "completed" { Self::Completed } else { Self::Unfinished }
+        let decided = meta["client"]["ended"].as_str().is_some_and(|why| why.starts_with(DECIDED));
+        let is_made = meta["status"] == "completed" || decided;
+        if is_made { Self::Completed } else { Self::Unfinished }
     }
 
     /// The word for it.

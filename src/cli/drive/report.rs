@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::ops::ControlFlow;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trapcheck_drive::progress::Progress;
@@ -31,8 +30,8 @@ impl Report {
         Self { run: run.into(), rule, line, next_s: 0.0 }
     }
 
-    /// Tells it; nothing ends a run.
-    pub fn tell(&mut self, progress: &Progress) -> ControlFlow<String> {
+    /// Tells it.
+    pub fn tell(&mut self, progress: &Progress) {
         match &self.line {
             Some(line) => line.set_message(said(&self.run, progress, &self.rule)),
             None if progress.t_s >= self.next_s => {
@@ -41,7 +40,6 @@ impl Report {
             }
             None => {}
         }
-        ControlFlow::Continue(())
     }
 
     /// The run has ended.
