@@ -60,8 +60,8 @@ pub struct Args {
     /// Tokens per KV block, if it has no file yet
     #[arg(long, value_name = "TOKENS", default_value_t = 1)]
     block_tokens: u64,
-    /// The engine's log with a line per iteration (vLLM with --enable-logging-iteration-details):
-    /// an iteration's costs are fitted to it instead of to the runs' turns
+    /// The engine's log of its iterations (vLLM's with --enable-logging-iteration-details, SGLang's
+    /// as it is): an iteration's costs are fitted to it instead of to the runs' turns
     #[arg(long, value_name = "LOG")]
     iterations: Option<PathBuf>,
     /// Tell attention's part of an iteration's cost from the part per token: of runs whose prompts

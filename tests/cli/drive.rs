@@ -244,6 +244,75 @@ fn the_campaigns_of_the_small_engine_are_listed() {
     }
 }
 
+/// Sessions of about twenty turns, most of which hit; RECOVERED is asked over the whole window.
+fn long_sessions(lab: &Lab) {
+    let workload = small::workload(0.5).replace("mean: 4, max: 8", "mean: 20, max: 40");
+    fs::write(lab.at("configs/workloads/short.yaml"), workload).unwrap();
+    let protocol = small::protocol(16.0, 4.0)
+        .replace("window_s: [8.0, 16.0]\n  last_s: 4.0", "window_s: [4.0, 16.0]\n  last_s: 12.0");
+    fs::write(lab.at("configs/protocols/brief.yaml"), protocol).unwrap();
+}
+
+#[test]
+fn a_run_whose_state_is_decided_ends_early_and_is_scored_as_it_was_decided() {
+    let (lab, fake) = (Lab::new(16.0), Fake::start(Manner::vllm()));
+    long_sessions(&lab);
+    let args = ["drive", "--url", &fake.url, "--cell", "small", "--rate", "0.2", "--out", "run"];
+    let args = [&args[..], &["--arm", "noburst", "--stop-when-decided"]].concat();
+    let output = lab.trapcheck(&args).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(stderr(&output).contains(" s (decided: RECOVERED);"), "{}", said(&output));
+    let meta = lab.meta("run");
+    assert_eq!(meta["status"], "truncated");
+    assert_eq!(meta["client"]["ended"], "decided: RECOVERED");
+    let ended_s = meta["duration_s"].as_f64().unwrap();
+    assert!(ended_s > 8.0 && ended_s < 16.0, "{ended_s}");
+    assert_eq!(lab.inspect("run").0, Some(0));
+    // What is read back says the same, by the same rule, from the plan and the turns.
+    let score = lab.trapcheck(&["score", "--format", "json", "run"]).output().unwrap();
+    let score: serde_json::Value = serde_json::from_slice(&score.stdout).unwrap();
+    assert_eq!(score["states"][0]["state"], "RECOVERED", "{score}");
+    let text = stdout(&lab.trapcheck(&["score", "run"]).output().unwrap());
+    assert!(text.contains(&format!("decided at {ended_s:.1} s, before its window ended")), "{text}");
+    // Without its plan nothing bounds what was to come.
+    fs::remove_file(lab.at("run/plan.csv")).unwrap();
+    let text = stdout(&lab.trapcheck(&["score", "run"]).output().unwrap());
+    assert!(text.contains("UNMEASURABLE"), "{text}");
+}
+
+#[test]
+fn a_campaign_goes_on_after_a_decided_run_and_does_not_make_it_again() {
+    // The window ends at 4 s of 60.
+    let (lab, fake) = (Lab::new(60.0), Fake::start(Manner::vllm()));
+    let args = ["drive", "--url", &fake.url, "--config", "configs/campaigns/two.yaml"];
+    let args = [&args[..], &["--out", "runs", "--stop-when-decided"]].concat();
+    let output = lab.trapcheck(&args).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(stderr(&output).matches(" s (decided: ").count(), 2, "{}", said(&output));
+    let run = "runs/pair/agentload_burst/pair_small_burst_x1_s0";
+    let ended_s = lab.meta(run)["duration_s"].as_f64().unwrap();
+    assert!((4.0..20.0).contains(&ended_s), "{ended_s}");
+    let output = lab.trapcheck(&args).output().unwrap();
+    assert_eq!(stderr(&output).matches("there already: ").count(), 2, "{}", said(&output));
+}
+
+#[test]
+fn no_run_is_ended_early_that_a_rule_looks_at_as_a_whole() {
+    for (runs, why) in [
+        (
+            ["--registered", "configs/registrations/vllm-cpu-2.yaml"],
+            "vllm-cpu-2-mechanism looks at the whole of the runs of vllm-cpu-2",
+        ),
+        (["--config", "configs/campaigns/vllm-cpu-calibrate.yaml"], "only a run of an open arm"),
+    ] {
+        let args = ["drive", "--url", "http://127.0.0.1:1", "--out", "nowhere"];
+        let output = trapcheck(&[&args[..], &runs, &["--stop-when-decided"]].concat()).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(stderr(&output).contains(why), "{}", said(&output));
+    }
+}
+
 /// Where `make engine` has built the engine; else `TRAPCHECK_ENGINE` may name its folder.
 fn engine() -> Option<PathBuf> {
     let named = std::env::var_os("TRAPCHECK_ENGINE").map(PathBuf::from);

@@ -1,6 +1,7 @@
 //! The library, from outside: one file or folder per promise.
 #![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
+mod decided;
 mod dependencies;
 mod figures;
 mod hostile_runs;

@@ -43,15 +43,15 @@ chunk_tokens: 2048
 max_running: 256
 lambda_ref_per_s: 3.0
 all_miss_tokens_per_s: 3150
-costs: { kind: per-turn, fixed_s: 0.0, per_token_s: 0.0003175 }
+costs: { kind: iteration, a_s: 0.01, f0_s: 0.0, b_s_per_token: 0.0003, c_p_s_per_pair: 0.0, c_d_s: 0.0 }
 ";
 
 const PROTOCOL: &str = "
 name: brief
 paired:
-  horizon_s: 60
-  burst: { start_s: 10, length_s: 1, sessions: 60 }
-  window_s: [30, 60]
+  horizon_s: 150
+  burst: { start_s: 10, length_s: 1, sessions: 40 }
+  window_s: [30, 150]
   last_s: 5
   minimum_window_s: 5
 closed: { warm_up_s: 5, window_s: 5 }
@@ -117,8 +117,8 @@ fn arms() -> impl Strategy<Value = ArmSpec> {
         3 => Just(ArmSpec::Burst { sessions: None }),
         3 => Just(ArmSpec::NoBurst {}),
         1 => Just(ArmSpec::Capped { cap: 15 }),
-        1 => Just(ArmSpec::Shed { from_s: 35.0, length_s: 15.0 }),
-        1 => Just(ArmSpec::Toolslow { from_s: 25.0, to_s: 45.0, delay_s: 4.0 }),
+        1 => Just(ArmSpec::Shed { from_s: 95.0, length_s: 30.0 }),
+        1 => Just(ArmSpec::Toolslow { from_s: 85.0, to_s: 130.0, delay_s: 4.0 }),
     ]
 }
 
@@ -217,12 +217,11 @@ fn directory(spec: &RunSpec<'_>, plan: &Plan, client: Client<'_>, horizon_s: f64
 /// Looks at a run from its window's start on; from when it is decided, and the state.
 fn decided(small: &Small, whole: &Run, multiple: f64, offset_s: f64) -> Option<(f64, State)> {
     let window = small.protocol.paired.window_s;
-    let mut first = None;
-    for step in 0..75 {
-        let t_s = window.start_s + offset_s + 0.4 * f64::from(step);
-        if t_s >= window.end_s {
-            break;
-        }
+    let (mut first, mut left_s) = (None, window.length_s() - offset_s);
+    // The nearer the end, the closer together.
+    while left_s > 0.3 {
+        let t_s = window.end_s - left_s;
+        left_s *= 0.92;
         let state = small.state(&cut(whole, t_s), multiple);
         if state != State::Unmeasurable {
             let ended = small.state(whole, multiple);
@@ -235,7 +234,7 @@ fn decided(small: &Small, whole: &Run, multiple: f64, offset_s: f64) -> Option<(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_run_that_is_decided_early_has_that_state_at_its_end(
@@ -243,8 +242,8 @@ proptest! {
         multiple in 0.3..2.5,
         seed in 0..1000_u64,
         first in moods(),
-        then in prop::collection::vec((15.0..60.0, moods()), 0..4),
-        offset_s in 0.0..0.4,
+        then in prop::collection::vec((15.0..150.0, moods()), 0..4),
+        offset_s in 0.0..9.0,
     ) {
         let small = Small::new();
         let mut moods = vec![(0.0_f64, first)];
@@ -262,15 +261,15 @@ fn each_state_is_decided_before_the_end_of_some_run() {
     let queue = Mood::Queue { tokens_per_s: 3150.0 };
     let quick = |hits| Mood::Quick { answer_s: 0.05, hits };
     for (arm, multiple, moods, expected) in [
-        (&burst, 2.0, vec![(0.0, queue)], State::Trapped),
+        (&burst, 1.2, vec![(0.0, queue)], State::Trapped),
         (&ArmSpec::NoBurst {}, 0.3, vec![(0.0, quick(100))], State::Recovered),
         (&ArmSpec::NoBurst {}, 1.5, vec![(0.0, quick(0))], State::Indeterminate),
-        (&burst, 1.2, vec![(0.0, Mood::Stuck), (40.0, Mood::Fails)], State::Draining),
+        (&burst, 1.2, vec![(0.0, Mood::Stuck), (100.0, Mood::Fails)], State::Draining),
     ] {
         let whole = run(&small, arm, multiple, 1, &moods);
         let found = decided(&small, &whole, multiple, 0.0);
         assert_eq!(small.state(&whole, multiple), expected, "{moods:?}");
         let (t_s, _) = found.unwrap_or_else(|| panic!("{expected:?}: never before the end"));
-        println!("{expected:?}: decided at {t_s:.1} of 60 s");
+        println!("{expected:?}: decided at {t_s:.1} of 150 s");
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::law::iteration_log::sglang::Intervals;
 use crate::law::iteration_log::{self, LogFit, Logged};
 use crate::reading;
 use crate::setup::Cell;
@@ -19,7 +20,9 @@ use super::rounded;
 pub fn fit(file: &Path, cell: &Cell) -> anyhow::Result<LogFit> {
     let bytes = reading::bytes(file).with_context(|| format!("cannot read {}", file.display()))?;
     let text = String::from_utf8_lossy(&bytes);
-    let iterations: Vec<Logged> = text.lines().filter_map(iteration_log::parse).collect();
+    let mut intervals = Intervals::default();
+    let logged = |line| iteration_log::parse(line).or_else(|| intervals.line(line));
+    let iterations: Vec<Logged> = text.lines().filter_map(logged).collect();
     iteration_log::fit(&iterations, cell.pool_tokens).with_context(|| file.display().to_string())
 }
 
@@ -42,16 +45,21 @@ pub fn add(cell: &mut Cell, fit: &LogFit, file: &Path) {
 
 /// What was fitted, for people.
 pub fn report(fit: &LogFit) -> String {
+    let fitted = if fit.iterations == fit.lines as f64 {
+        format!("{} logged iterations", fit.lines)
+    } else {
+        format!("{} intervals of {} iterations", fit.lines, fixed(fit.iterations, 0))
+    };
+    let floor = if fit.iterations == fit.lines as f64 { "" } else { "f0_s, " };
     format!(
         "An iteration costs {} ms + the larger of {} ms and {} us per token, and {} ms per 8,192 \
          tokens of decode context\n\
-         fitted to {} logged iterations, residual {} % rms, {} % at most; not told, and left 0: \
-         c_p_s_per_pair\n",
+         fitted to {fitted}, residual {} % rms, {} % at most; not told, and left 0: \
+         {floor}c_p_s_per_pair\n",
         fixed(fit.fixed_s * 1e3, 3),
         fixed(fit.floor_s * 1e3, 3),
         fixed(fit.per_token_s * 1e6, 2),
         fixed(fit.decode_s * 1e3, 3),
-        fit.iterations,
         fixed(100.0 * fit.residual_rms, 1),
         fixed(100.0 * fit.residual_max, 0),
     )

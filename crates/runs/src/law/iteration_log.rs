@@ -5,9 +5,12 @@
 //! `a + max(f0, b x tokens) + c_d / 8192 x decode context`; the decode context is the pool in
 //! use, by the share of its requests that decode. Residuals are relative to an iteration's
 //! time, so that long ones do not drown the short ones, which alone show `a` and `f0`.
+//! SGLang's lines are of intervals ([`sglang`]): the same model, summed over an interval's
+//! iterations, without the floor, which a sum does not show.
 //!
-//! Left out: attention within a prompt (`c_p`), of which a line does not tell the pairs, and
-//! SGLang, whose lines are of intervals.
+//! Left out: attention within a prompt (`c_p`), of which a line does not tell the pairs.
+
+pub mod sglang;
 
 use serde::Serialize;
 
@@ -26,12 +29,14 @@ const FLOORS: usize = 40;
 /// A floor has to lower the sum of squares by this share, or there is none.
 const FLOOR_GAINS: f64 = 0.01;
 
-/// One iteration as an engine logged it.
+/// One iteration as an engine logged it, or an interval of several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Logged {
+    /// How many.
+    pub iterations: f64,
     /// Tokens prefilled and decoded.
     pub tokens: f64,
-    /// Share of the pool in use, times the share of requests that decode.
+    /// Share of the pool in use by requests that decode, summed over the iterations.
     pub decode_share: f64,
     /// How long it took, s.
     pub elapsed_s: f64,
@@ -48,8 +53,10 @@ pub struct LogFit {
     pub per_token_s: f64,
     /// c_d, s per 8,192 tokens of decode context.
     pub decode_s: f64,
-    /// Iterations fitted.
-    pub iterations: usize,
+    /// Lines fitted: iterations, or intervals of several.
+    pub lines: usize,
+    /// Iterations that they speak of.
+    pub iterations: f64,
     /// Root mean square of the residuals, relative to an iteration's time.
     pub residual_rms: f64,
     /// Largest residual, likewise.
@@ -62,7 +69,7 @@ pub enum LogError {
     /// Not enough lines.
     #[error(
         "only {0} lines of iterations, at least 50 are needed: vLLM writes them with \
-         --enable-logging-iteration-details"
+         --enable-logging-iteration-details, SGLang two Decode batch lines for each"
     )]
     TooFew(usize),
     /// All iterations are alike, or a cost is not positive.
@@ -106,7 +113,7 @@ pub fn parse(line: &str) -> Option<Logged> {
     let used = after("KV cache usage: ", "%").unwrap_or(0.0) / 100.0;
     let sound = tokens > 0.0 && elapsed_s > 0.0 && elapsed_s.is_finite() && used.is_finite();
     let decode_share = used * decodes / (contexts + decodes).max(1.0);
-    sound.then_some(Logged { tokens, decode_share, elapsed_s })
+    sound.then_some(Logged { iterations: 1.0, tokens, decode_share, elapsed_s })
 }
 
 /// Fits the cost model to iterations on a pool of `pool_tokens`.
@@ -120,13 +127,16 @@ pub fn fit(iterations: &[Logged], pool_tokens: u64) -> Result<LogFit, LogError> 
     let rows: Vec<Row> = iterations
         .iter()
         .map(|it| Row {
+            iterations: it.iterations,
             tokens: it.tokens,
             context: it.decode_share * pool_tokens as f64 / DECODE_CONTEXT_TOKENS,
             elapsed_s: it.elapsed_s,
         })
         .collect();
     let plain = solve(&rows, 0.0).ok_or(LogError::NotTold)?;
-    let floored = floors(&rows).into_iter().filter_map(|floor| solve(&rows, floor));
+    let is_single = rows.iter().all(|row| row.iterations == 1.0);
+    let floors = if is_single { floors(&rows) } else { Vec::new() };
+    let floored = floors.into_iter().filter_map(|floor| solve(&rows, floor));
     let best = floored.min_by(|x, y| x.squares.total_cmp(&y.squares));
     let chosen = best.filter(|best| best.squares < (1.0 - FLOOR_GAINS) * plain.squares);
     let chosen = chosen.unwrap_or(plain);
@@ -136,13 +146,15 @@ pub fn fit(iterations: &[Logged], pool_tokens: u64) -> Result<LogFit, LogError> 
         floor_s: chosen.per_token_s * chosen.floor_tokens,
         per_token_s: chosen.per_token_s,
         decode_s: chosen.decode_s,
-        iterations: rows.len(),
+        lines: rows.len(),
+        iterations: rows.iter().map(|row| row.iterations).sum(),
         residual_rms: (chosen.squares / rows.len() as f64).sqrt(),
         residual_max: residuals.fold(0.0, f64::max),
     })
 }
 
 struct Row {
+    iterations: f64,
     tokens: f64,
     /// Decode context in units of 8,192 tokens.
     context: f64,
@@ -163,7 +175,8 @@ struct Solution {
 impl Solution {
     fn residual(&self, row: &Row) -> f64 {
         let tokens = row.tokens.max(self.floor_tokens);
-        let cost = self.fixed_s + self.per_token_s * tokens + self.decode_s * row.context;
+        let fixed_s = self.fixed_s * row.iterations;
+        let cost = fixed_s + self.per_token_s * tokens + self.decode_s * row.context;
         1.0 - cost / row.elapsed_s
     }
 }
@@ -183,7 +196,7 @@ fn floors(rows: &[Row]) -> Vec<f64> {
 fn solve(rows: &[Row], floor_tokens: f64) -> Option<Solution> {
     let columns = |row: &Row| {
         let d = row.elapsed_s;
-        [1.0 / d, row.tokens.max(floor_tokens) / d, row.context / d]
+        [row.iterations / d, row.tokens.max(floor_tokens) / d, row.context / d]
     };
     let of = |parts: usize| {
         let [fixed_s, per_token_s, decode_s] = normal_equations(rows, columns, parts)?;
@@ -223,7 +236,7 @@ mod tests {
                 let decode_share = f64::from((i * 13) % 50) / 100.0;
                 let context = decode_share * 30_016.0 / 8192.0;
                 let elapsed_s = 0.01 + f64::max(floor_s, 1e-4 * tokens) + decode_s * context;
-                Logged { tokens, decode_share, elapsed_s }
+                Logged { iterations: 1.0, tokens, decode_share, elapsed_s }
             })
             .collect()
     }
@@ -249,7 +262,7 @@ mod tests {
     #[test]
     fn too_little_or_all_alike_tells_nothing() {
         assert_eq!(fit(&exact(0.0, 0.0)[..49], 30_016), Err(LogError::TooFew(49)));
-        let alike = [Logged { tokens: 8.0, decode_share: 0.1, elapsed_s: 0.01 }; 60];
+        let alike = [Logged { iterations: 1.0, tokens: 8.0, decode_share: 0.1, elapsed_s: 0.01 }; 60];
         assert_eq!(fit(&alike, 30_016), Err(LogError::NotTold));
     }
 }
