@@ -47,6 +47,10 @@ const REST_S: u64 = 600;
 #[derive(Debug, clap::Args)]
 // Only one of its own runs needs an arm.
 #[command(mut_arg("arm", |arm| arm.required(false)))]
+#[command(mut_arg("burst", |arg| arg.help(
+    "Sessions of the burst (burst only: a run of another arm keeps its protocol's number, as its \
+     registered tests do)"
+)))]
 #[command(after_help = "Examples:
   trapcheck drive --url http://127.0.0.1:8100 --config configs/campaigns/vllm-cpu-trap.yaml \\
     --out results/mine

@@ -207,6 +207,10 @@ fn what_cannot_be_driven_is_refused_before_anything_is_written() {
             &["--cell", "small", "--arm", "burst", "--rate", "1", "--tokens", "5..9"][..],
             "at least 100 ids",
         ),
+        (
+            &["--cell", "small", "--arm", "capped", "--cap", "2", "--burst", "5", "--rate", "1"],
+            "--burst says nothing about this arm",
+        ),
         (&["--cell", "smal", "--arm", "burst", "--rate", "1"], "small"),
         (&["--config", "configs/campaigns/two.yaml", "--run", "x"], "no run"),
         (&["--registered", "configs/registrations/none.yaml"], "none.yaml"),
@@ -216,6 +220,13 @@ fn what_cannot_be_driven_is_refused_before_anything_is_written() {
         refused(&args.iter().map(String::as_str).collect::<Vec<_>>(), why);
     }
     assert_eq!(fake.connections(), 0, "nothing was asked of the engine");
+}
+
+#[test]
+fn the_help_says_which_arm_may_have_a_burst_of_another_size() {
+    let output = trapcheck(&["drive", "--help"]).output().unwrap();
+    let help = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("(burst only: a run of another arm keeps its protocol's number"), "{help}");
 }
 
 #[test]

@@ -249,3 +249,46 @@ fn a_manifest_that_was_edited_by_hand_does_not_hold() {
     fs::remove_file(project.path("SHA256SUMS")).expect("it is there");
     assert_eq!(trapcheck(&project, &["manifest", "--verify"]).status.code(), Some(2));
 }
+
+/// What came before the runs of vllm-cpu-2 in this project's own history.
+#[test]
+fn the_registrations_and_the_predictions_of_vllm_cpu_2_are_proved_from_this_repository() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    if !root.join(".git").exists() {
+        println!("skipped: this is no git repository");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let proofs = folder.path().join("proofs");
+    let run = |args: &[&str]| {
+        let mut command = Command::cargo_bin("trapcheck").expect("the binary");
+        command.current_dir(root).args(args).output().expect("it runs")
+    };
+    let files = [
+        "configs/registrations/vllm-cpu-2.yaml",
+        "configs/registrations/vllm-cpu-2-mechanism.yaml",
+        "configs/registrations/vllm-cpu-2-rescue.yaml",
+        "configs/cells/vllm-cpu-2.yaml",
+        "predictions/vllm-cpu-2/SHA256SUMS",
+    ];
+    for (number, file) in files.iter().enumerate() {
+        let proof = proofs.join(number.to_string());
+        let output = run(&["provenance", "export", "--file", file, &proof.to_string_lossy()]);
+        assert_eq!(output.status.code(), Some(0), "{file}: {}", text(&output.stderr));
+    }
+    let verified = run(&["provenance", "verify", &proofs.to_string_lossy()]);
+    let out = text(&verified.stdout);
+    assert_eq!(verified.status.code(), Some(0), "{out}");
+    for file in files {
+        assert!(out.contains(&format!("pending: {file}, committed 20")), "{out}");
+    }
+    // The list proves each of the predictions.
+    let predictions = root.join("predictions/vllm-cpu-2");
+    let sums = fs::read_to_string(predictions.join("SHA256SUMS")).expect("a text");
+    assert_eq!(sums.lines().count(), 8, "{sums}");
+    for line in sums.lines() {
+        let (hash, name) = line.split_once("  ").expect("a hash and a name");
+        let bytes = fs::read(predictions.join(name)).expect("it is there");
+        assert_eq!(trapcheck_setup::hash::sha256_hex(&bytes), hash, "{name}");
+    }
+}
