@@ -12,7 +12,7 @@ use crate::setup::protocol::{Bins, Burst, FromEmpty, Paired, WarmUp};
 
 mod single_runs;
 
-fn protocol() -> Protocol {
+pub(super) fn protocol() -> Protocol {
     Protocol {
         name: "hand".into(),
         paired: Paired {
