@@ -4,12 +4,12 @@ mod chosen;
 mod decide;
 mod place;
 mod report;
+mod rest;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use tokio::sync::Notify;
@@ -18,7 +18,6 @@ use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::driver::Ended;
 use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
-use trapcheck_drive::machine::Machine;
 use trapcheck_drive::make::{Job, Made, make};
 use trapcheck_drive::meta::reason;
 use trapcheck_drive::progress::Now;
@@ -30,12 +29,7 @@ use crate::setup::Configs;
 use chosen::{Chosen, choose};
 use decide::Decider;
 use place::Place;
-
-/// Load average per processor that is too much for a registered run.
-const BUSY: f64 = 0.5;
-
-/// How long the machine may take to come to rest between two registered runs.
-const REST_S: u64 = 600;
+use rest::at_rest;
 
 /// Drive a real engine with the load of a plan, and record the run
 ///
@@ -262,29 +256,5 @@ fn how_it_ended(made: &Made) -> String {
     match &made.ended {
         Ended::Decided(_) => reason(&made.ended),
         _ => made.meta.status.word().into(),
-    }
-}
-
-/// A registered run measures an engine, not its neighbours: the machine has to be at rest. The
-/// run before may take a while to leave the load average.
-async fn at_rest(is_first: bool) -> anyhow::Result<()> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    let most = BUSY * processors;
-    let mut waited_s = 0;
-    loop {
-        let Some(load) = Machine::now(0.0).load_1.filter(|load| *load > most) else {
-            return Ok(());
-        };
-        if is_first || waited_s >= REST_S {
-            bail!(
-                "the machine is busy: load average {load:.2}, expected at most {most:.2} \
-                 ({BUSY} per processor) before a registered run"
-            );
-        }
-        if waited_s == 0 {
-            eprintln!("waiting for the machine to come to rest: load average {load:.2}");
-        }
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        waited_s += 5;
     }
 }

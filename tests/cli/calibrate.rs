@@ -166,7 +166,8 @@ fn sglangs_prefill_and_decode_lines_give_an_iterations_cost_with_its_residuals()
         let prefilled: u32 = (0..prefills).map(|k| 500 + 100 * (i % 7) + k).sum();
         let decoded = DECODES * running;
         // 9 ms an iteration and 0.2 ms a token.
-        let elapsed_s = 9e-3 * (DECODES + f64::from(prefills)) + 2e-4 * (decoded + f64::from(prefilled));
+        let elapsed_s =
+            9e-3 * (DECODES + f64::from(prefills)) + 2e-4 * (decoded + f64::from(prefilled));
         text += &format!(
             "[2026-09-02 10:00:06 TP0] Decode batch, #running-req: {running}, #token: 6000, \
              token usage: 0.20, cpu graph: False, gen throughput (token/s): {:.2}, #queue-req: 0\n",
@@ -181,7 +182,10 @@ fn sglangs_prefill_and_decode_lines_give_an_iterations_cost_with_its_residuals()
     assert!(said.contains("An iteration costs 9.0"), "{said}");
     assert!(said.contains("and 200.0") && said.contains(" us per token"), "{said}");
     assert!(said.contains("fitted to 89 intervals of "), "{said}");
-    assert!(said.contains("residual 0.0 % rms, 0 % at most; not told, and left 0: f0_s, c_p"), "{said}");
+    assert!(
+        said.contains("residual 0.0 % rms, 0 % at most; not told, and left 0: f0_s, c_p"),
+        "{said}"
+    );
     assert!(said.contains("b_s_per_token: 0.0002\n"), "{said}");
 }
 
@@ -190,10 +194,13 @@ fn model_rescue_and_curve_are_answered_for_a_cell_that_calibrate_wrote() {
     let project = Project::copy();
     fs::remove_file(project.path(CELL)).unwrap();
     fs::remove_dir_all(project.path("configs/registrations")).unwrap();
-    let names = "--workload standard-tenth --protocol vllm-cpu --chunk-tokens 2048 --block-tokens 32";
+    let names =
+        "--workload standard-tenth --protocol vllm-cpu --chunk-tokens 2048 --block-tokens 32";
     let words: Vec<&str> = ["calibrate", E0A].into_iter().chain(names.split(' ')).collect();
     project.trapcheck(&words).assert().success();
-    for (question, answer) in [("rescue --rate 1.5 --cap 20", "rescuing caps, in sessions"), ("curve", "peak")] {
+    for (question, answer) in
+        [("rescue --rate 1.5 --cap 20", "rescuing caps, in sessions"), ("curve", "peak")]
+    {
         let words = ["model"].into_iter().chain(question.split(' '));
         let words: Vec<&str> = words.chain(["--cell", "vllm-cpu-tiny-30k"]).collect();
         let output = project.trapcheck(&words).output().unwrap();

@@ -226,7 +226,10 @@ fn what_cannot_be_driven_is_refused_before_anything_is_written() {
 fn the_help_says_which_arm_may_have_a_burst_of_another_size() {
     let output = trapcheck(&["drive", "--help"]).output().unwrap();
     let help = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("(burst only: a run of another arm keeps its protocol's number"), "{help}");
+    assert!(
+        help.contains("(burst only: a run of another arm keeps its protocol's number"),
+        "{help}"
+    );
 }
 
 #[test]
@@ -284,7 +287,10 @@ fn a_run_whose_state_is_decided_ends_early_and_is_scored_as_it_was_decided() {
     let score: serde_json::Value = serde_json::from_slice(&score.stdout).unwrap();
     assert_eq!(score["states"][0]["state"], "RECOVERED", "{score}");
     let text = stdout(&lab.trapcheck(&["score", "run"]).output().unwrap());
-    assert!(text.contains(&format!("decided at {ended_s:.1} s, before its window ended")), "{text}");
+    assert!(
+        text.contains(&format!("decided at {ended_s:.1} s, before its window ended")),
+        "{text}"
+    );
     // Without its plan nothing bounds what was to come.
     fs::remove_file(lab.at("run/plan.csv")).unwrap();
     let text = stdout(&lab.trapcheck(&["score", "run"]).output().unwrap());

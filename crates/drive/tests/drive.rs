@@ -227,6 +227,43 @@ fn a_gate_admits_no_more_than_its_cap() {
 }
 
 #[test]
+fn each_open_arm_does_on_the_wire_what_it_is_called_after() {
+    let fake = Fake::start(Manner { answer_s: 0.02, ..Manner::vllm() });
+    let drive = |arm: &ArmSpec| {
+        let run = drive(&fake, Dialect::Vllm, arm);
+        let counts = run.made.as_ref().unwrap().meta.counts;
+        assert!(counts.turns > 20 && counts.request_errors == 0, "{arm:?}: {counts:?}");
+        run
+    };
+    let (min_capped_s, hold_s, tick_s) = (0.2, 0.1, 0.05);
+    let rescue = drive(&ArmSpec::Rescue { cap: 3, engage_s: 0.8, min_capped_s, hold_s, tick_s });
+    let gate = rescue.rows("gate");
+    let engaged: f64 = gate[0][0].parse().unwrap();
+    assert!(gate[0].contains(&"engage".to_owned()) && (0.8..1.0).contains(&engaged), "{gate:?}");
+    let shed = drive(&ArmSpec::Shed { from_s: 0.8, length_s: 0.6 });
+    let refused = shed.rows("sessions").into_iter().filter(|row| row.contains(&"refused".into()));
+    let times: Vec<f64> = refused.map(|row| row[2].parse().unwrap()).collect();
+    assert!(times.len() > 1 && times.iter().all(|t| (0.8..1.4).contains(t)), "{times:?}");
+    let slowed = drive(&ArmSpec::Toolslow { from_s: 0.5, to_s: 1.0, delay_s: 0.7 });
+    let (ends, tools) = (slowed.column("turns", "t_end"), slowed.column("turns", "tool_s"));
+    let mut during = 0;
+    for (end, tool) in ends.iter().zip(&tools).filter(|(_, tool)| !tool.is_empty()) {
+        let (end, tool): (f64, f64) = (end.parse().unwrap(), tool.parse().unwrap());
+        let inside = (0.5..1.0).contains(&end);
+        assert!(tool >= 0.7 || !inside, "a call from {end} s took {tool} s");
+        during += usize::from(inside);
+    }
+    assert!(during > 3, "{ends:?}");
+    let cut = drive(&ArmSpec::Cut { from_s: 1.0, multiple: 0.1 });
+    let late = |run: &setup::Run| {
+        let times = run.column("sessions", "t_planned").into_iter().map(|t| t.parse::<f64>());
+        times.filter(|t| t.as_ref().unwrap() > &1.0).count()
+    };
+    assert!(late(&cut) < late(&slowed) / 2, "{} {}", late(&cut), late(&slowed));
+    assert_eq!(drive(&ArmSpec::E0b {}).made.unwrap().meta.arm.word(), "e0b");
+}
+
+#[test]
 fn a_closed_plan_that_is_used_up_ends_the_run_and_says_so() {
     let fake = Fake::start(Manner { answer_s: 0.0, ..Manner::vllm() });
     let mut setup = Setup::of("vllm");

@@ -262,7 +262,8 @@ mod tests {
     #[test]
     fn too_little_or_all_alike_tells_nothing() {
         assert_eq!(fit(&exact(0.0, 0.0)[..49], 30_016), Err(LogError::TooFew(49)));
-        let alike = [Logged { iterations: 1.0, tokens: 8.0, decode_share: 0.1, elapsed_s: 0.01 }; 60];
+        let alike =
+            [Logged { iterations: 1.0, tokens: 8.0, decode_share: 0.1, elapsed_s: 0.01 }; 60];
         assert_eq!(fit(&alike, 30_016), Err(LogError::NotTold));
     }
 }

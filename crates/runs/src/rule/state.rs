@@ -159,11 +159,7 @@ const LAST_OUTSTANDING: &str = "outstanding, end of the window";
 /// The clauses of RECOVERED over the end of a run's window (Table 6).
 pub fn recovered(last: &LastMeasures, rule: &PairedThresholds) -> Vec<Clause> {
     vec![
-        Clause::of_share(
-            LAST_HITS,
-            &last.hits,
-            Comparison::Above(rule.recovered_hit_above),
-        ),
+        Clause::of_share(LAST_HITS, &last.hits, Comparison::Above(rule.recovered_hit_above)),
         Clause::new(
             LAST_OUTSTANDING,
             "sessions",

@@ -124,8 +124,10 @@ mod tests {
 
     #[test]
     fn the_interval_is_as_long_as_the_engines_arguments_say() {
-        for arguments in ["server_args={'x': 1, 'decode_log_interval': 1, 'y': 2}", "ServerArgs(decode_log_interval=1)"]
-        {
+        for arguments in [
+            "server_args={'x': 1, 'decode_log_interval': 1, 'y': 2}",
+            "ServerArgs(decode_log_interval=1)",
+        ] {
             let mut log = Intervals::default();
             log.line(arguments);
             log.line(DECODE);
