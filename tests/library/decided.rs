@@ -12,15 +12,11 @@ use trapcheck::setup::Arm;
 #[path = "../../crates/simulator/tests/cut/mod.rs"]
 mod cut;
 
-/// When a run is decided, s, and its state.
+/// A run of an arm, its state, and when that is decided, s; `None` where it never is before the
+/// window ends.
 #[derive(Debug, Clone)]
 struct Decided {
     arm: Arm,
-    cell: String,
-    multiple: f64,
-    seed: u64,
-    window_end_s: f64,
-    /// `None` where it never is before its window ends.
     at_s: Option<f64>,
     state: State,
 }
@@ -46,43 +42,57 @@ fn when(run: &Run, bound: &BoundBy<'_>) -> Option<f64> {
     Some(decided_s)
 }
 
-fn decided(folders: &[&str]) -> Vec<Decided> {
+/// Of the runs below a folder of `results/` whose path has these words in it, in order of path.
+fn decided(folder: &str, of: &str) -> Vec<Decided> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
-    let folders: Vec<_> = folders.iter().map(|folder| root.join("results").join(folder)).collect();
-    let found = find_runs(&folders).runs;
-    let of = |dir: &std::path::PathBuf| {
+    let found = find_runs(&[root.join("results").join(folder)]).runs;
+    let found: Vec<_> = found.iter().filter(|dir| dir.to_string_lossy().contains(of)).collect();
+    let look = |dir: &&std::path::PathBuf| {
         let run = load(dir, &LoadOptions::default()).unwrap();
         // By the rule of its cell, whatever other rules look at it.
         let meta = trapcheck::run::Meta { registration: None, ..run.meta.clone() };
         let bound = BoundBy::of(&meta, &configs).ok()?;
         let state = bound.state(&run)?;
-        Some(Decided {
-            arm: run.meta.arm.clone(),
-            cell: run.meta.cell.clone(),
-            multiple: run.meta.rate.multiple?,
-            seed: run.meta.seed,
-            window_end_s: bound.window().end_s,
-            at_s: when(&run, &bound),
-            state,
-        })
+        Some(Decided { arm: run.meta.arm.clone(), at_s: when(&run, &bound), state })
     };
-    let mut all: Vec<Decided> = found.par_iter().filter_map(of).collect();
-    all.sort_by_key(|d| format!("{} {} {:.2} {}", d.cell, d.arm, d.multiple, d.seed));
-    for d in &all {
-        println!("{d:?}");
+    let all: Vec<Decided> = found.par_iter().filter_map(look).collect();
+    for one in &all {
+        println!("{one:?}");
     }
     all
 }
 
-#[test]
-fn the_small_engines_runs_are_decided_in_their_last_second_or_two_if_at_all() {
-    let all = decided(&["vllm-cpu", "vllm-cpu-driven"]);
-    assert!(all.len() > 9);
+/// The first and the last time at which runs of a state are decided, how many are, and how many
+/// there are.
+fn times(all: &[Decided], state: State) -> (f64, f64, usize, usize) {
+    let of: Vec<_> = all.iter().filter(|one| one.state == state).collect();
+    let times: Vec<f64> = of.iter().filter_map(|one| one.at_s).collect();
+    let first = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = times.iter().copied().fold(0.0, f64::max);
+    (first, last, times.len(), of.len())
 }
 
 #[test]
-fn simulated_runs_are_decided_where_the_documents_say() {
-    let all = decided(&["sim/paired"]);
-    assert!(all.len() > 80);
+fn the_small_engines_recovered_runs_are_decided_four_seconds_before_their_end() {
+    let all = decided("vllm-cpu", "x1.5");
+    let (first_s, last_s, decided, runs) = times(&all, State::Recovered);
+    assert!(first_s > 536.0 && last_s < 537.0, "{first_s} to {last_s} s of 540");
+    assert_eq!((decided, runs), (7, 7));
+    // What a trapped run has in flight is a fifth of its window's tokens.
+    let (first_s, _, decided, runs) = times(&all, State::Trapped);
+    assert!(first_s > 539.4, "{first_s} s of 540");
+    assert_eq!((decided, runs), (1, 3));
+    assert!(all.iter().all(|one| one.arm != Arm::Burst || one.state == State::Trapped));
+}
+
+#[test]
+fn the_papers_runs_are_decided_a_minute_to_seconds_before_their_end_in_the_simulator() {
+    let all = decided("sim/paired", "paired_sglang-300k_");
+    let (first_s, last_s, decided, runs) = times(&all, State::Recovered);
+    assert!(first_s > 8635.0 && last_s < 8678.5, "{first_s} to {last_s} s of 8700");
+    assert_eq!((decided, runs), (12, 12));
+    let (first_s, last_s, decided, runs) = times(&all, State::Trapped);
+    assert!(first_s > 8693.0 && last_s < 8699.5, "{first_s} to {last_s} s of 8700");
+    assert_eq!((decided, runs), (6, 6));
 }
