@@ -262,16 +262,16 @@ fn the_campaigns_of_the_small_engine_are_listed() {
 fn long_sessions(lab: &Lab) {
     let workload = small::workload(0.5).replace("mean: 4, max: 8", "mean: 20, max: 40");
     fs::write(lab.at("configs/workloads/short.yaml"), workload).unwrap();
-    let protocol = small::protocol(16.0, 4.0)
-        .replace("window_s: [8.0, 16.0]\n  last_s: 4.0", "window_s: [4.0, 16.0]\n  last_s: 12.0");
+    let protocol = small::protocol(24.0, 6.0)
+        .replace("window_s: [12.0, 24.0]\n  last_s: 6.0", "window_s: [4.0, 24.0]\n  last_s: 20.0");
     fs::write(lab.at("configs/protocols/brief.yaml"), protocol).unwrap();
 }
 
 #[test]
 fn a_run_whose_state_is_decided_ends_early_and_is_scored_as_it_was_decided() {
-    let (lab, fake) = (Lab::new(16.0), Fake::start(Manner::vllm()));
+    let (lab, fake) = (Lab::new(24.0), Fake::start(Manner::vllm()));
     long_sessions(&lab);
-    let args = ["drive", "--url", &fake.url, "--cell", "small", "--rate", "0.2", "--out", "run"];
+    let args = ["drive", "--url", &fake.url, "--cell", "small", "--rate", "0.15", "--out", "run"];
     let args = [&args[..], &["--arm", "noburst", "--stop-when-decided"]].concat();
     let output = lab.trapcheck(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
@@ -280,20 +280,20 @@ fn a_run_whose_state_is_decided_ends_early_and_is_scored_as_it_was_decided() {
     assert_eq!(meta["status"], "truncated");
     assert_eq!(meta["client"]["ended"], "decided: RECOVERED");
     let ended_s = meta["duration_s"].as_f64().unwrap();
-    assert!(ended_s > 8.0 && ended_s < 16.0, "{ended_s}");
+    assert!(ended_s > 12.0 && ended_s < 24.0, "{ended_s}");
     assert_eq!(lab.inspect("run").0, Some(0));
     // What is read back says the same, by the same rule, from the plan and the turns.
     let score = lab.trapcheck(&["score", "--format", "json", "run"]).output().unwrap();
     let score: serde_json::Value = serde_json::from_slice(&score.stdout).unwrap();
     assert_eq!(score["states"][0]["state"], "RECOVERED", "{score}");
-    let text = stdout(&lab.trapcheck(&["score", "run"]).output().unwrap());
+    let text = stdout(&lab.trapcheck(&["score", "--wide", "run"]).output().unwrap());
     assert!(
         text.contains(&format!("decided at {ended_s:.1} s, before its window ended")),
         "{text}"
     );
     // Without its plan nothing bounds what was to come.
     fs::remove_file(lab.at("run/plan.csv")).unwrap();
-    let text = stdout(&lab.trapcheck(&["score", "run"]).output().unwrap());
+    let text = stdout(&lab.trapcheck(&["score", "--wide", "run"]).output().unwrap());
     assert!(text.contains("UNMEASURABLE"), "{text}");
 }
 
