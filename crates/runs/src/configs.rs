@@ -87,6 +87,7 @@ impl SessionWorkload {
                 let rules = Rules {
                     at_most: file.at_most,
                     scale: file.scale,
+                    subagents: file.subagents,
                     ..Rules::as_recorded(gap_limit_s, pool_tokens)
                 };
                 recorded(&from, &file.name, &read(file)?, rules)

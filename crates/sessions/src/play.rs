@@ -2,11 +2,14 @@
 //!
 //! A gap is at most as long as the limit that is part of the workload; one that is not recorded
 //! is as long as the median of those that are. Where a record does not say what could be used
-//! again, nothing is. Subagents and branches are not played: when the session that started them
-//! waits for them is not known of every format.
+//! again, nothing is. A subagent is played as its session had it, unless it is left out; branches
+//! are not: nobody waits for them.
+
+mod beside;
 
 use crate::session::Session;
-use trapcheck_setup::setup::{AtMost, Scale, Trace, TraceTurn};
+use beside::{Beside, Playing};
+use trapcheck_setup::setup::{AtMost, Scale, Subagents, Trace, TraceTurn};
 
 /// What is played of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,12 +23,20 @@ pub struct Rules {
     pub at_most: AtMost,
     /// How much smaller and faster they are played.
     pub scale: Scale,
+    /// Whether subagents are played.
+    pub subagents: Subagents,
 }
 
 impl Rules {
     /// All sessions that an engine can hold, as recorded.
     pub fn as_recorded(gap_limit_s: f64, most_tokens: u64) -> Self {
-        Self { gap_limit_s, most_tokens, at_most: AtMost::default(), scale: Scale::default() }
+        Self {
+            gap_limit_s,
+            most_tokens,
+            at_most: AtMost::default(),
+            scale: Scale::default(),
+            subagents: Subagents::default(),
+        }
     }
 
     fn are_beyond(&self, session: &Session) -> bool {
@@ -52,10 +63,17 @@ pub struct Played {
     pub too_large: usize,
     /// Sessions left out because they are longer than the workload allows.
     pub beyond: usize,
+    /// Subagents that are played.
+    pub subagents: usize,
+    /// Turns of these.
+    pub turns_of_subagents: usize,
     /// Subagents and branches, left out.
     pub beside: usize,
     /// Turns of these.
     pub turns_beside: usize,
+    /// Subagents that are played though it is not recorded when they ran: they start with the
+    /// answer that they follow, and the next turn follows them at once.
+    pub untimed: usize,
     /// Gaps that are not recorded, and are as long as the median of those that are.
     pub gaps_unknown: usize,
     /// Gaps that were longer than the limit.
@@ -68,25 +86,30 @@ pub struct Played {
 pub fn play(sessions: &[Session], rules: Rules) -> Played {
     let mut played = Played::default();
     let median_s = median_gap_s(sessions);
-    for session in sessions {
-        if session.parent.is_some() {
-            played.beside += 1;
-            played.turns_beside += session.turns.len();
-        } else if rules.are_beyond(session) {
+    let beside = Beside::of(sessions, rules.subagents);
+    let playing = Playing { beside, rules, median_s };
+    for session in sessions.iter().filter(|session| session.parent.is_none()) {
+        let mut tree = playing.beside.tree(session);
+        if tree.clone().any(|stream| rules.are_beyond(stream)) {
             played.beyond += 1;
-        } else if rules.footprint_tokens(session) > rules.most_tokens {
+        } else if tree.any(|stream| rules.footprint_tokens(stream) > rules.most_tokens) {
             played.too_large += 1;
         } else {
-            let trace = played.trace(session, rules, median_s);
+            let trace = played.trace(session, &playing, 0);
             played.traces.push(trace);
         }
     }
+    let all = || sessions.iter().filter(|session| session.parent.is_some());
+    let turns: usize = all().map(|session| session.turns.len()).sum();
+    played.beside = all().count() - played.subagents;
+    played.turns_beside = turns - played.turns_of_subagents;
     played
 }
 
 impl Played {
-    fn trace(&mut self, session: &Session, rules: Rules, median_s: f64) -> Trace {
-        let Rules { gap_limit_s, scale, .. } = rules;
+    /// A session that is so `deep` below one that nobody started.
+    fn trace(&mut self, session: &Session, playing: &Playing<'_>, deep: usize) -> Trace {
+        let Playing { rules: Rules { gap_limit_s, scale, .. }, median_s, .. } = *playing;
         let turns = session.turns.iter().enumerate().map(|(i, turn)| {
             let follows = i > 0;
             let recorded_s = turn.gap.seconds.filter(|_| follows);
@@ -105,7 +128,9 @@ impl Played {
                     .reusable_tokens(turn.reusable_tokens.filter(|_| follows).unwrap_or(0)),
             }
         });
-        Trace { id: session.id.clone(), turns: turns.collect() }
+        let turns = turns.collect();
+        let subagents = self.subagents(session, playing, deep);
+        Trace { id: session.id.clone(), turns, subagents }
     }
 }
 
@@ -156,7 +181,7 @@ mod tests {
         assert_eq!(played.traces[0].turns[2].reusable_tokens, 0);
         assert!(played.traces.iter().flat_map(|t| &t.turns).all(|t| t.output_tokens == 1));
         assert_eq!((played.traces.len(), played.too_large), (2, 1));
-        assert_eq!((played.beside, played.turns_beside), (1, 1));
+        assert_eq!((played.subagents, played.beside), (1, 0));
         let counts = (played.gaps_unknown, played.gaps_limited, played.reuse_unknown);
         assert_eq!(counts, (1, 1, 1));
     }

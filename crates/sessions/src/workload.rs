@@ -23,8 +23,8 @@ pub struct Playable {
     pub notes: Vec<String>,
 }
 
-/// The workload that recorded sessions are, called by `stem` and the limit of their gaps; in
-/// messages they are called `from`.
+/// The workload that recorded sessions are, called by `stem`, the limit of their gaps and, where
+/// they are played, subagents; in messages they are called `from`.
 ///
 /// # Errors
 /// Nothing is left to play, or a session cannot be played.
@@ -47,7 +47,8 @@ pub fn recorded(
         ));
     }
     let notes = notes(&played, sessions.len(), rules);
-    let name = format!("{stem}, gaps up to {} s", rules.gap_limit_s);
+    let beside = if played.subagents > 0 { ", with subagents" } else { "" };
+    let name = format!("{stem}, gaps up to {} s{beside}", rules.gap_limit_s);
     let workload = Workload::of_traces(&name, played.traces)
         .map_err(|message| format!("{from}: {message}"))?;
     Ok(Playable { workload, notes })
@@ -82,6 +83,15 @@ fn notes(played: &Played, sessions: usize, rules: Rules) -> Vec<String> {
             format!("sessions left out: a turn larger than the pool of {most_tokens} tokens"),
         ),
         (played.beyond, "sessions left out: longer than the workload allows".to_owned()),
+        (
+            played.subagents,
+            format!("subagents played beside them, with {} turns", played.turns_of_subagents),
+        ),
+        (
+            played.untimed,
+            "subagents of which it is not recorded when they ran: the next turn waits for their end"
+                .to_owned(),
+        ),
         (
             played.beside,
             format!("subagents and branches left out, with {} turns", played.turns_beside),

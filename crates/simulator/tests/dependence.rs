@@ -31,7 +31,8 @@ fn trace(i: usize, turns: u64, first_tokens: u64) -> Trace {
         output_tokens: 20,
         reusable_tokens: if k == 0 { 0 } else { first_tokens },
     };
-    Trace { id: format!("trace-{i}"), turns: (0..turns).map(turn).collect() }
+    let turns = (0..turns).map(turn).collect();
+    Trace { id: format!("trace-{i}"), turns, subagents: Vec::new() }
 }
 
 /// Four of five sessions have three turns, the others twenty. Either short sessions have long

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::subagent::{Subagent, Subagents};
 use super::yaml::{self, ConfigError};
 use crate::hash::sha256_hex;
 use crate::limits;
@@ -39,6 +40,9 @@ pub struct RecordedFile {
     /// How much smaller and faster they are played than recorded.
     #[serde(default)]
     pub scale: Scale,
+    /// Whether the subagents in the file are played.
+    #[serde(default)]
+    pub subagents: Subagents,
     /// For each value, where it is from.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
@@ -145,12 +149,15 @@ pub struct Trace {
     pub id: String,
     /// Its turns in order; never empty.
     pub turns: Vec<TraceTurn>,
+    /// Streams that it starts; none where these are not played.
+    pub subagents: Vec<Subagent>,
 }
 
 /// One turn of a [`Trace`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceTurn {
-    /// The time between the answer before it and this turn; 0 of a first turn. Seconds.
+    /// The time between the answer before it and this turn, subagents' in it; 0 of a first turn.
+    /// Seconds.
     pub gap_s: f64,
     /// Tokens sent.
     pub prompt_tokens: u64,
@@ -203,7 +210,21 @@ impl Trace {
             return Err(format!("expected 1 to {} turns, found {found}", limits::TURNS));
         }
         let mut turns = self.turns.iter().zip(1..);
-        turns.try_for_each(|(turn, k)| turn.check().map_err(|e| format!("turn {k}: {e}")))
+        turns.try_for_each(|(turn, k)| turn.check().map_err(|e| format!("turn {k}: {e}")))?;
+        self.check_subagents()
+    }
+
+    /// Its name, gaps and lengths, as they are hashed.
+    pub(super) fn push_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend((self.id.len() as u64).to_le_bytes());
+        bytes.extend(self.id.bytes());
+        bytes.extend((self.turns.len() as u64).to_le_bytes());
+        for turn in &self.turns {
+            let TraceTurn { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *turn;
+            let values = [gap_s.to_bits(), prompt_tokens, output_tokens, reusable_tokens];
+            bytes.extend(values.into_iter().flat_map(u64::to_le_bytes));
+        }
+        self.push_subagents(bytes);
     }
 }
 
@@ -220,16 +241,7 @@ impl Recorded {
     /// These sessions, in this order.
     pub(super) fn of(traces: Vec<Trace>) -> Self {
         let mut bytes = Vec::new();
-        for trace in &traces {
-            bytes.extend((trace.id.len() as u64).to_le_bytes());
-            bytes.extend(trace.id.bytes());
-            bytes.extend((trace.turns.len() as u64).to_le_bytes());
-            for turn in &trace.turns {
-                let TraceTurn { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *turn;
-                let values = [gap_s.to_bits(), prompt_tokens, output_tokens, reusable_tokens];
-                bytes.extend(values.into_iter().flat_map(u64::to_le_bytes));
-            }
-        }
+        traces.iter().for_each(|trace| trace.push_to(&mut bytes));
         Self { traces: traces.into_iter().map(Arc::new).collect(), sha256: sha256_hex(&bytes) }
     }
 
@@ -250,9 +262,10 @@ impl Recorded {
     }
 
     /// Tokens that can be reused over all prompt tokens, first turns included: the most that a
-    /// cache of any size can serve.
+    /// cache of any size can serve. Subagents' turns are turns.
     pub fn reuse_ceiling(&self) -> f64 {
-        let turns = || self.traces.iter().flat_map(|trace| &trace.turns);
+        let streams = || self.traces.iter().flat_map(|trace| trace.streams());
+        let turns = || streams().flat_map(|trace| &trace.turns);
         let reusable: u64 = turns().map(|turn| turn.reusable_tokens).sum();
         let prompt: u64 = turns().map(|turn| turn.prompt_tokens).sum();
         reusable as f64 / prompt as f64
@@ -295,7 +308,7 @@ mod tests {
         let long = vec![turn(0.0, 100, 0), turn(2.0, 160, 100), turn(4.0, 130, 60)];
         let short = vec![turn(0.0, 300, 0)];
         [("long", long), ("short", short)]
-            .map(|(id, turns)| Trace { id: id.into(), turns })
+            .map(|(id, turns)| Trace { id: id.into(), turns, subagents: Vec::new() })
             .to_vec()
     }
 
@@ -315,7 +328,7 @@ mod tests {
     #[test]
     fn many_gaps_are_their_quantiles() {
         let turns = (0..3001).map(|i| turn(f64::from(i), 10, 0)).collect();
-        let trace = Trace { id: "t".into(), turns };
+        let trace = Trace { id: "t".into(), turns, subagents: Vec::new() };
         let workload = Workload::of_traces("recorded", vec![trace]).unwrap();
         let mean_s = workload.tool_time.mean_s();
         assert!((mean_s - 1500.5).abs() < 1.0, "{mean_s}");
@@ -332,6 +345,9 @@ mod tests {
         };
         let hash = "0123456789abcdef".repeat(4);
         assert_eq!(parse(&text(&hash, "60")).unwrap().gap_limit_s, 60.0);
+        let subagents = |more: &str| parse(&(text(&hash, "60") + more)).unwrap().subagents;
+        assert_eq!(subagents(""), Subagents::Played);
+        assert_eq!(subagents("subagents: left-out\n"), Subagents::LeftOut);
         for (text, said) in [
             (text("12", "60"), "64 hexadecimal digits"),
             (text(&hash, "0"), "gap_limit_s: expected a positive number"),
@@ -339,6 +355,7 @@ mod tests {
             (text(&hash, "60") + "scale: {tokens: 0, time: 1}\n", "found 0 and 1"),
             (text(&hash, "60") + "scale: {tokens: 64, time: -13}\n", "found 64 and -13"),
             (text(&hash, "60") + "at_most: {prompts: 9}\n", "unknown"),
+            (text(&hash, "60") + "subagents: some\n", "expected `played` or `left-out`"),
         ] {
             let message = parse(&text).unwrap_err().to_string();
             assert!(message.contains(said), "{message}");

@@ -53,6 +53,7 @@ impl Workload {
                 name: self.name.clone(),
                 sessions: recorded.traces.len(),
                 turns: recorded.turns_in_all(),
+                subagents: Some(recorded.subagents_in_all()).filter(|n| *n > 0),
                 sha256: recorded.sha256.clone(),
             },
         }
@@ -73,6 +74,9 @@ pub enum Stated {
         sessions: usize,
         /// How many turns these have.
         turns: usize,
+        /// How many subagents are played beside them, if any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subagents: Option<usize>,
         /// SHA-256 of every name, gap and length.
         sha256: String,
     },

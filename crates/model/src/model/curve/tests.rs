@@ -372,6 +372,7 @@ fn recorded_sessions_that_follow_a_law_have_its_models() {
     let trace = |copy: usize, turns: usize| Trace {
         id: format!("{copy} {turns}"),
         turns: (1..=turns).map(|k| turn(copy, k)).collect(),
+        subagents: Vec::new(),
     };
     let traces = (0..2).flat_map(|copy| (1..=10).map(move |turns| (copy, turns)));
     let traces = traces.map(|(copy, turns)| trace(copy, turns)).collect();

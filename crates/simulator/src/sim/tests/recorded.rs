@@ -26,6 +26,7 @@ fn made_up(number: u64) -> Workload {
     let trace = |i: u64| Trace {
         id: format!("trace-{i}"),
         turns: (0..2 + i % 12).map(|k| turn(i, k)).collect(),
+        subagents: Vec::new(),
     };
     Workload::of_traces("recorded", (0..number).map(trace).collect()).unwrap()
 }
