@@ -160,6 +160,7 @@ fn plan(run: &ScoredRun) -> Option<Plan> {
             t_arrival_s: s.t_arrival_s,
             tool_s: s.tool_s.clone(),
             trace: None,
+            started_by: None,
         })
         .collect();
     (!sessions.is_empty()).then_some(Plan { seed: run.meta.seed, sessions })

@@ -197,6 +197,9 @@ impl Simulate for InParallel {
 
 /// The entry model's answer; what keeps it from one is said.
 fn predicted(question: &Question<'_>) -> Option<Predicted> {
+    if question.workload.recorded.as_ref().is_some_and(|r| r.subagents_in_all() > 0) {
+        eprintln!("the theory beside it is of the sessions alone, without their subagents");
+    }
     match search::predicted(question) {
         Ok(predicted) => Some(predicted),
         Err(why) => {

@@ -110,7 +110,7 @@ fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {
         (Some(n), _) => writeln!(
             text,
             "closed population of {n}; a session starts when another ends, {} are drawn",
-            plan.sessions.len()
+            plan.sessions.iter().filter(|s| s.kind != Kind::Subagent).count()
         ),
         (None, multiple) => {
             let rate = multiple.unwrap_or_default() * spec.cell.lambda_ref_per_s;
@@ -120,7 +120,7 @@ fn explain(plan: &Plan, spec: &RunSpec<'_>) -> String {
     if let ArmSpec::Cut { from_s, multiple } = spec.arm {
         let _ = writeln!(text, "thinned to {multiple} lambda_ref from {from_s} s on");
     }
-    for kind in [Kind::Base, Kind::Burst] {
+    for kind in [Kind::Base, Kind::Burst, Kind::Subagent] {
         text.push_str(&of_kind(plan, kind, spec.workload));
     }
     text
@@ -138,7 +138,10 @@ fn of_kind(plan: &Plan, kind: Kind, workload: &Workload) -> String {
         .flat_map(|s| (1..=s.turns()).map(|k| s.turn(k, workload).prompt_tokens))
         .sum();
     let tool_s: f64 = sessions.iter().flat_map(|s| &s.tool_s).sum();
-    let mean_turns: f64 = workload.survival().iter().sum();
+    let expected = match kind {
+        Kind::Subagent => String::new(),
+        _ => format!(", {} expected", fixed(workload.survival().iter().sum(), 2)),
+    };
     let arrivals: Vec<f64> = sessions.iter().filter_map(|s| s.t_arrival_s).collect();
     let when = match (arrivals.first(), arrivals.last()) {
         (Some(first), Some(last)) => format!(" in [{}, {}] s", fixed(*first, 1), fixed(*last, 1)),
@@ -146,11 +149,10 @@ fn of_kind(plan: &Plan, kind: Kind, workload: &Workload) -> String {
     };
     let calls = turns.saturating_sub(sessions.len() as u64).max(1);
     format!(
-        "{kind}: {} sessions{when}, {turns} turns ({} per session, {} expected), {} prompt tokens \
+        "{kind}: {} sessions{when}, {turns} turns ({} per session{expected}), {} prompt tokens \
          per session, tool calls of {} s on average\n",
         sessions.len(),
         fixed(turns as f64 / n, 2),
-        fixed(mean_turns, 2),
         fixed(tokens as f64 / n, 0),
         fixed(tool_s / calls as f64, 2),
     )

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use clap::ValueEnum;
 use trapcheck_answers::workload::{GAP_LIMIT_S, Playable, check_limit, named};
 use trapcheck_runs::configs::SessionWorkload;
 use trapcheck_sessions::play::Rules;
 use trapcheck_sessions::workload::recorded;
 
 use crate::sessions::{Inputs, load};
-use crate::setup::{Configs, RecordedFile};
+use crate::setup::{Configs, RecordedFile, Subagents};
 
 /// Where sessions come from.
 #[derive(Debug, Clone, clap::Args)]
@@ -24,18 +25,50 @@ pub struct SessionsArgs {
     /// A workload of the configuration
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
+    /// Whether the subagents of recorded sessions are streams of their own, for which their session
+    /// waits, or are missing from the load [default: the workload's, or played]
+    #[arg(long, value_enum, value_name = "HOW")]
+    subagents: Option<SubagentsArg>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SubagentsArg {
+    Played,
+    LeftOut,
+}
+
+impl From<SubagentsArg> for Subagents {
+    fn from(how: SubagentsArg) -> Self {
+        match how {
+            SubagentsArg::Played => Self::Played,
+            SubagentsArg::LeftOut => Self::LeftOut,
+        }
+    }
 }
 
 impl SessionsArgs {
     /// A workload of the configuration.
     pub fn named(name: &str, gap_limit_s: Option<f64>) -> Self {
-        Self { sessions: None, gap_limit: gap_limit_s, workload: Some(name.into()) }
+        Self {
+            sessions: None,
+            gap_limit: gap_limit_s,
+            workload: Some(name.into()),
+            subagents: None,
+        }
     }
 
     /// The same, read from this file.
     #[must_use]
     pub fn in_file(self, sessions: Option<PathBuf>) -> Self {
         Self { sessions, ..self }
+    }
+
+    /// The same without subagents: what a law makes of them.
+    #[must_use]
+    pub fn without_subagents(self, configs: &Configs) -> Self {
+        let name = self.workload.as_ref().and_then(|name| configs.session_workloads.get(name));
+        let recorded = matches!(name, Some(SessionWorkload::Recorded(_)));
+        Self { subagents: recorded.then_some(SubagentsArg::LeftOut), ..self }
     }
 
     /// The same, of a workload where none was asked for.
@@ -61,21 +94,26 @@ impl SessionsArgs {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("sessions");
             let stem = stem.split('.').next().unwrap_or(stem);
             let sessions = load(path, Inputs::Whole)?.sessions;
-            let rules = Rules::as_recorded(gap_limit_s, pool_tokens);
+            let subagents = self.subagents.map_or_else(Subagents::default, Subagents::from);
+            let rules = Rules { subagents, ..Rules::as_recorded(gap_limit_s, pool_tokens) };
             let playable = recorded(&path.display().to_string(), stem, &sessions, rules);
             return playable.map(Some).map_err(anyhow::Error::msg);
         }
         let Some(name) = &self.workload else { return Ok(None) };
         let playable = match (configs.session_workloads.get(name), &self.sessions) {
-            (Some(SessionWorkload::Recorded(file)), Some(path)) => {
-                let moved = RecordedFile { path: path.clone(), ..file.clone() };
-                SessionWorkload::Recorded(moved)
+            (Some(SessionWorkload::Recorded(file)), path)
+                if path.is_some() || self.subagents.is_some() =>
+            {
+                let path = path.as_ref().unwrap_or(&file.path).clone();
+                let subagents = self.subagents.map_or(file.subagents, Subagents::from);
+                SessionWorkload::Recorded(RecordedFile { path, subagents, ..file.clone() })
                     .playable(self.gap_limit, pool_tokens, configs.read_sessions)
                     .map_err(anyhow::Error::msg)?
             }
             (_, Some(_)) if configs.has_workload(name) => {
                 bail!("--sessions: the workload {name} is of no file; give one of the two")
             }
+            _ if self.subagents.is_some() => bail!("--subagents is of recorded sessions"),
             _ => named(configs, name, self.gap_limit, pool_tokens)?,
         };
         Ok(Some(playable))

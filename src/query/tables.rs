@@ -159,7 +159,7 @@ fn table<'a, T>(
 fn sessions(run: &Run) -> Table {
     let columns: &[Col<Of<'_, Session>>] = &[
         Heading("session", "", "Its identifier within its kind").key(|of| Cell::text(&*of.row.id)),
-        Heading("kind", "", "base or burst").key(|of| Cell::text(of.row.kind.word())),
+        Heading("kind", "", "base, burst or subagent").key(|of| Cell::text(of.row.kind.word())),
         Heading("t_planned", "s", "Arrival by the plan").optional(3, |of| of.row.t_planned_s),
         Heading("t_admitted", "s", "When the gate let it in").optional(3, |of| of.row.t_admitted_s),
         Heading("t_end", "s", "When it ended").optional(3, |of| of.row.t_end_s),
@@ -180,7 +180,7 @@ fn turns(run: &Run) -> Table {
     let columns: &[Col<Of<'_, Turn>>] = &[
         Heading("session", "", "The session it belongs to, within its kind")
             .key(|of| Cell::text(&*of.run.sessions[of.row.session.at()].id)),
-        Heading("kind", "", "base or burst")
+        Heading("kind", "", "base, burst or subagent")
             .key(|of| Cell::text(of.run.sessions[of.row.session.at()].kind.word())),
         Heading("turn", "", "Its number within the session, from 1")
             .key(|of| Cell::Count(of.row.number)),

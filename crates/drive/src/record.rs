@@ -151,7 +151,8 @@ struct Writer {
     dir: PathBuf,
     /// All planned sessions, for the names of rows.
     names: Vec<Session>,
-    burst_from: usize,
+    /// The place of the first of each kind among these.
+    first_of: BTreeMap<Kind, u32>,
     planned_s: BTreeMap<(Kind, u32), Option<f64>>,
     turns: File,
     engine: File,
@@ -176,7 +177,7 @@ impl Writer {
             turns: begun(&late_turns(&[], &names, &[]))?,
             engine: begun(&tables::engine(&[]))?,
             gate: meta.gate.is_some().then(|| begun(&tables::gate(&[], &[]))).transpose()?,
-            burst_from: names.iter().position(|s| s.kind == Kind::Burst).unwrap_or(names.len()),
+            first_of: names.iter().zip(0..).rev().map(|(s, place)| (s.kind, place)).collect(),
             planned_s: plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect(),
             names,
             written: 0,
@@ -211,8 +212,7 @@ impl Writer {
     }
 
     fn index(&self, (kind, session): (Kind, u32)) -> SessionIndex {
-        let from = if kind == Kind::Burst { self.burst_from as u32 } else { 0 };
-        SessionIndex(from + session)
+        SessionIndex(self.first_of.get(&kind).copied().unwrap_or_default() + session)
     }
 
     fn turn_rows(&mut self, rows: &[TurnRecord], late_s: &[Option<f64>]) -> io::Result<()> {

@@ -178,7 +178,8 @@ pub fn still_open(run: &Run, protocol: &Protocol, workload: &Workload) -> Option
 }
 
 fn whole(run: &Run) -> WholeMeasures {
-    let with = |status| run.sessions.iter().filter(|s| s.status == status).count() as u64;
+    let own = || run.sessions.iter().filter(|s| s.was_in_system());
+    let with = |status| own().filter(|s| s.status == status).count() as u64;
     let held: Vec<f64> = run
         .sessions
         .iter()
@@ -187,7 +188,7 @@ fn whole(run: &Run) -> WholeMeasures {
         .collect();
     let unfinished = [SessionStatus::Running, SessionStatus::Gated, SessionStatus::Paused];
     WholeMeasures {
-        sessions_arrived: run.sessions.iter().filter(|s| s.was_in_system()).count() as u64,
+        sessions_arrived: own().count() as u64,
         sessions_completed: with(SessionStatus::Completed),
         sessions_unfinished: unfinished.into_iter().map(with).sum(),
         sessions_failed: with(SessionStatus::Failed),

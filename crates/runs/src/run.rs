@@ -50,14 +50,20 @@ pub enum Kind {
     Base,
     /// The burst.
     Burst,
+    /// Streams that sessions start beside their own: they arrive with none of the others.
+    Subagent,
 }
 
 impl Kind {
+    /// Every kind.
+    pub(crate) const ALL: [Self; 3] = [Self::Base, Self::Burst, Self::Subagent];
+
     /// The word used in the files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Base => "base",
             Self::Burst => "burst",
+            Self::Subagent => "subagent",
         }
     }
 
@@ -66,6 +72,7 @@ impl Kind {
         match word {
             "base" => Some(Self::Base),
             "burst" => Some(Self::Burst),
+            "subagent" => Some(Self::Subagent),
             _ => None,
         }
     }

@@ -18,6 +18,7 @@ mod row;
 mod rows;
 pub mod sample;
 pub mod session;
+mod spans;
 pub mod table;
 mod trace;
 mod turn_arrays;

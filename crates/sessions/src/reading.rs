@@ -84,6 +84,8 @@ pub struct Reading {
     pub beside: Count,
     /// Sessions whose first turns are not in the file.
     pub begun_before: u64,
+    /// Spans of a trace that are no requests to a model: tool calls, agents, failures.
+    pub other_spans: u64,
     /// What was left out, by reason.
     pub left_out: BTreeMap<Why, Count>,
     /// The first of what was left out.
@@ -139,6 +141,7 @@ impl<'a> Receiver<'a> {
             read: Count::default(),
             beside: Count::default(),
             begun_before: 0,
+            other_spans: 0,
             left_out: BTreeMap::new(),
             examples: Vec::new(),
             cut: false,

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::cell::{count, number, shortened, whole};
 use crate::session::Format;
+use trapcheck_setup::date;
 
 /// Tokens of a block, where a row does not say.
 const MOONCAKE_BLOCK_TOKENS: u64 = 512;
@@ -20,20 +21,22 @@ const SESSION: [&str; 7] = [
     "sessionId",
 ];
 const TURN: [&str; 5] = ["turn", "turn_index", "round_index", "round_idx", "turn_id"];
-const INPUT: [&str; 6] = [
+const INPUT: [&str; 7] = [
     "input_length",
     "prompt_tokens",
     "input_tokens",
     "prompt_len",
     "input_tokens_total",
     "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
 ];
-const OUTPUT: [&str; 5] = [
+const OUTPUT: [&str; 6] = [
     "output_length",
     "completion_tokens",
     "output_tokens",
     "output_len",
     "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
 ];
 /// Names with what makes seconds of their values.
 const START: [(&str, f64); 9] = [
@@ -56,11 +59,14 @@ const END: [(&str, f64); 7] = [
     ("end_time_unix_nano", 1e-9),
     ("endTimeUnixNano", 1e-9),
 ];
+/// Names of a start and an end that say no unit: read where the value is a date and a time of day.
+const START_DATE: [&str; 5] = ["timestamp", "startTime", "started_at", "created_at", "time"];
+const END_DATE: [&str; 3] = ["endTime", "ended_at", "completed_at"];
 const THINK: [(&str, f64); 4] =
     [("think_s", 1.0), ("think_time", 1.0), ("delay", 1e-3), ("delay_ms", 1e-3)];
 const SERVICE: [(&str, f64); 3] = [("api_s", 1.0), ("api_time", 1.0), ("latency_s", 1.0)];
 /// Objects whose fields count as the row's.
-const WITHIN: [&str; 3] = ["attributes", "metadata", "info"];
+const WITHIN: [&str; 4] = ["attributes", "metadata", "info", "context"];
 
 /// What a row's input length counts, where a row is a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -170,6 +176,22 @@ impl Fields {
         found.map(|t| Some(t * unit)).map_err(|message| format!("{name}: {message}"))
     }
 
+    /// A moment, seconds: under a name that says the unit of a number, or a date under any.
+    fn moment_s(&self, names: &[(&str, f64)], dates: &[&str]) -> Result<Option<f64>, String> {
+        let date = |name: &str| date_s(self.0.get(name)?.as_str()?);
+        let named = self.first(names.iter().map(|(name, _)| *name));
+        match named.map(|(name, _)| date(name)) {
+            Some(Some(t_s)) => Ok(Some(t_s)),
+            Some(None) => self.seconds(names),
+            None => Ok(dates.iter().find_map(|name| date(name))),
+        }
+    }
+
+    /// Whether it counts input tokens.
+    pub fn has_input(&self) -> bool {
+        self.first(INPUT).is_some()
+    }
+
     fn hash_ids(&self) -> Result<Option<Vec<u64>>, String> {
         let Some((_, value)) = self.first(["hash_ids"]) else { return Ok(None) };
         let Value::Array(ids) = value else {
@@ -205,12 +227,12 @@ impl Fields {
         let start_s = match format {
             Format::Mooncake => self.seconds(&[("timestamp", 1e-3)])?,
             Format::Bailian => self.seconds(&[("timestamp", 1.0)])?,
-            _ => self.seconds(&START)?,
+            _ => self.moment_s(&START, &START_DATE)?,
         };
         let took = |end: f64| start_s.map(|start| end - start);
         let service_s = match self.seconds(&SERVICE)? {
             Some(service) => Some(service),
-            None => self.seconds(&END)?.and_then(took),
+            None => self.moment_s(&END, &END_DATE)?.and_then(took),
         };
         let needed = |names: &[&str]| {
             let list = || format!("expected one of {}, found none", names.join(", "));
@@ -239,6 +261,11 @@ impl Fields {
         let parent = self.name(&["parent_chat_id"]).filter(|parent| parent != "-1");
         Some((self.name(&["chat_id"])?, parent))
     }
+}
+
+/// Seconds since 1970 of a date and a time of day (ISO 8601); without a zone it is UTC's.
+fn date_s(text: &str) -> Option<f64> {
+    date::unix_s(text, 0)?.to_string().parse().ok()
 }
 
 fn json(value: &Value) -> String {

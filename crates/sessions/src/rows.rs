@@ -84,13 +84,22 @@ impl<'a, 'r> Rows<'a, 'r> {
                 return Err(self.receiver.malformed(line, message));
             }
         }
-        match fields.row(self.format) {
+        self.take(line, fields.session(), fields.row(self.format))
+    }
+
+    /// A row of the session of this name, or what is wrong with it.
+    pub fn take(
+        &mut self,
+        line: u64,
+        name: Option<String>,
+        row: Result<Row, String>,
+    ) -> Result<(), Fault> {
+        match row {
             Ok(row) => self.add(line, row)?,
-            Err(fault) => match fields.session().and_then(|name| self.named.get(&name).copied()) {
+            Err(fault) => match name.as_ref().and_then(|name| self.named.get(name).copied()) {
                 Some(at) => self.spoil(at, line, fault),
                 None => {
                     // Later rows of that name find it spoiled.
-                    let name = fields.session();
                     let id = name.clone().unwrap_or_default();
                     let at = self.begin(line, id.clone(), None);
                     self.spoil(at, line, fault);
@@ -100,7 +109,12 @@ impl<'a, 'r> Rows<'a, 'r> {
                 }
             },
         }
-        let too_many = self.turns > limits::ROWS || self.ids.max(self.seen.len()) > MOST_IDS;
+        self.check_size(self.turns, line)
+    }
+
+    /// Refuses more rows, or hash ids, than are held.
+    pub fn check_size(&self, turns: usize, line: u64) -> Result<(), Fault> {
+        let too_many = turns > limits::ROWS || self.ids.max(self.seen.len()) > MOST_IDS;
         if too_many {
             let message = format!(
                 "expected at most {} rows with {MOST_IDS} different hash ids in a trace whose \
@@ -189,7 +203,12 @@ impl<'a, 'r> Rows<'a, 'r> {
             });
         }
         let Some(ids) = &row.hash_ids else {
-            let message = "expected session_id or hash_ids: nothing says whose row this is";
+            let message = match self.format {
+                Format::Spans => {
+                    "expected traceId or gen_ai.conversation.id: nothing says whose span this is"
+                }
+                _ => "expected session_id or hash_ids: nothing says whose row this is",
+            };
             return Err(self.receiver.malformed(line, message));
         };
         let continued = (1..=ids.len()).rev().find_map(|n| {

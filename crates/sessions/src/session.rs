@@ -111,19 +111,22 @@ pub enum Format {
     TurnArrays,
     /// Rows of requests with a session and an order.
     Requests,
+    /// Spans of OpenTelemetry traces.
+    Spans,
     /// None: it was drawn from a workload of quantiles.
     Drawn,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Weka,
         Self::Table,
         Self::Mooncake,
         Self::Bailian,
         Self::TurnArrays,
         Self::Requests,
+        Self::Spans,
         Self::Drawn,
     ];
 
@@ -136,6 +139,7 @@ impl Format {
             Self::Bailian => "bailian",
             Self::TurnArrays => "turn-arrays",
             Self::Requests => "requests",
+            Self::Spans => "spans",
             Self::Drawn => "drawn",
         }
     }

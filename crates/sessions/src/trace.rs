@@ -11,7 +11,7 @@ use crate::reading::{Fault, Names, Reading, Receiver, ShortRows, UpToTheCut, Why
 use crate::row::{Fields, Inputs};
 use crate::rows::Rows;
 use crate::session::{Format, Session};
-use crate::{table, turn_arrays, weka};
+use crate::{spans, table, turn_arrays, weka};
 
 /// Reads a file, which is already unpacked, and hands each of its sessions to `take`.
 ///
@@ -55,6 +55,7 @@ fn first_byte(source: &mut impl BufRead) -> io::Result<Option<u8>> {
 enum Kind {
     Weka,
     TurnArrays,
+    Spans,
     Row(Format),
 }
 
@@ -65,6 +66,8 @@ struct Keys {
     requests: Option<IgnoredAny>,
     #[serde(default)]
     num_turns: Option<IgnoredAny>,
+    #[serde(default, rename = "resourceSpans", alias = "resource_spans", alias = "spans")]
+    spans: Option<IgnoredAny>,
     #[serde(flatten)]
     others: Map<String, Value>,
 }
@@ -74,6 +77,7 @@ fn kind_of(text: &[u8]) -> serde_json::Result<Option<Kind>> {
     Ok(match keys {
         Keys { requests: Some(_), .. } => Some(Kind::Weka),
         Keys { num_turns: Some(_), .. } => Some(Kind::TurnArrays),
+        Keys { spans: Some(_), .. } => Some(Kind::Spans),
         Keys { others, .. } => Fields::new(others).format().map(Kind::Row),
     })
 }
@@ -83,10 +87,11 @@ fn objects(source: impl BufRead, inputs: Inputs, receiver: &mut Receiver<'_>) ->
     match next(&mut objects, receiver)? {
         Next::Object(line) => {
             let kind = kind_of(objects.bytes());
-            let expected = "expected sessions (objects with requests or num_turns) or rows with \
-                            session_id, chat_id or input_length";
+            let expected = "expected sessions (objects with requests or num_turns), spans (objects with \
+                            resourceSpans or spans) or rows with session_id, chat_id or input_length";
             match kind.map_err(|e| broken(receiver, line, &e))? {
                 None => Err(receiver.malformed(line, expected)),
+                Some(Kind::Spans) => spans::read(objects, line, inputs, receiver),
                 Some(Kind::Row(format)) => rows(objects, line, inputs, format, receiver),
                 Some(kind) => sessions(objects, line, kind, receiver),
             }
@@ -100,7 +105,10 @@ fn objects(source: impl BufRead, inputs: Inputs, receiver: &mut Receiver<'_>) ->
     }
 }
 
-fn next<R: BufRead>(objects: &mut Objects<R>, receiver: &Receiver<'_>) -> Result<Next, Fault> {
+pub(crate) fn next<R: BufRead>(
+    objects: &mut Objects<R>,
+    receiver: &Receiver<'_>,
+) -> Result<Next, Fault> {
     objects.advance().map_err(|stop| match stop {
         Stop::Io(error) => receiver.unreadable(error),
         Stop::Wrong(line, message) => receiver.malformed(line, message),
@@ -108,13 +116,13 @@ fn next<R: BufRead>(objects: &mut Objects<R>, receiver: &Receiver<'_>) -> Result
 }
 
 /// A text that is no JSON, on its line of the file.
-fn broken(receiver: &Receiver<'_>, began: u64, error: &serde_json::Error) -> Fault {
+pub(crate) fn broken(receiver: &Receiver<'_>, began: u64, error: &serde_json::Error) -> Fault {
     let line = began + (error.line() as u64).saturating_sub(1);
     receiver.malformed(line, format!("not readable as JSON: {}", said(error)))
 }
 
 /// What serde_json says, without the place, which counts from the object.
-fn said(error: &serde_json::Error) -> String {
+pub(crate) fn said(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let (said, column) = (text.trim_end_matches(&place), error.column());
@@ -122,7 +130,7 @@ fn said(error: &serde_json::Error) -> String {
 }
 
 /// The last object has no end: either the file was cut, or the object is broken before that.
-fn torn(text: &[u8], line: u64, receiver: &mut Receiver<'_>) -> Result<(), Fault> {
+pub(crate) fn torn(text: &[u8], line: u64, receiver: &mut Receiver<'_>) -> Result<(), Fault> {
     receiver.reading.cut = true;
     let last = text.rsplit(|b| *b == b'\n').next().unwrap_or_default();
     let lines = text.iter().filter(|b| **b == b'\n').count() + 1;

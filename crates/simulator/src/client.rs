@@ -18,6 +18,7 @@ mod message;
 mod order;
 pub mod records;
 mod session;
+mod subagents;
 pub mod timers;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -31,6 +32,7 @@ pub use message::{Action, Answer, Outcome, Request, Timer};
 use order::{arrival_order, closed_order, recorded_names};
 use records::{ClientRun, GateRecord, SessionRecord, TurnRecord, TurnStatus};
 use session::{Session, State};
+use subagents::Subagents;
 
 /// The client of one run.
 #[derive(Debug, Clone)]
@@ -45,6 +47,7 @@ pub struct Client<'a> {
     scheduled: usize,
     /// Names of the recorded sessions that are being played.
     playing: BTreeSet<&'a str>,
+    subagents: Subagents,
     sessions: Vec<Session>,
     turns: Vec<TurnRecord>,
 }
@@ -74,6 +77,7 @@ impl<'a> Client<'a> {
             order,
             scheduled: 0,
             playing: BTreeSet::new(),
+            subagents: Subagents::of(plan),
             sessions: vec![Session::NEW; plan.sessions.len()],
             turns: Vec::with_capacity(16 * plan.sessions.len().min(4096)),
         })
@@ -105,6 +109,7 @@ impl<'a> Client<'a> {
     ) -> Result<(), ClientError> {
         match timer {
             Timer::Arrival { who } => self.arrival(now_s, who, actions),
+            Timer::Subagent { who } => self.subagent_starts(now_s, who, actions),
             Timer::ToolEnd { who } => self.tool_end(now_s, who, actions),
             Timer::Engage => {
                 actions.push(self.gate.engage(now_s));
@@ -229,7 +234,8 @@ impl<'a> Client<'a> {
     ) -> Result<(), ClientError> {
         self.expect(now_s, who, State::InTool, "a tool call's end")?;
         self.sessions[who].t_ready_s = now_s;
-        if self.gate.pause(now_s, who) {
+        let is_subagent = self.plan.sessions[who].started_by.is_some();
+        if !is_subagent && self.gate.pause(now_s, who) {
             self.sessions[who].state = State::Paused;
             self.sessions[who].pauses += 1;
         } else {
@@ -262,17 +268,22 @@ impl<'a> Client<'a> {
             ..record
         });
         self.sessions[who].turn += 1;
+        self.start_subagents(now_s, who, turn as u32, actions);
         match tool_s {
             Some(tool_s) => {
                 self.sessions[who].state = State::InTool;
-                actions.push(Action::At { t_s: now_s + tool_s, timer: Timer::ToolEnd { who } });
+                self.sessions[who].tool_s = tool_s;
+                if !self.subagents.are_awaited(who, turn as u32 + 1) {
+                    actions.push(Action::At { t_s: now_s + tool_s, timer: Timer::ToolEnd { who } });
+                }
                 Ok(())
             }
             None => self.leave(now_s, who, State::Completed, actions),
         }
     }
 
-    /// A session ends: its slot is freed, and a closed run replaces it at once.
+    /// A session ends: its slot is freed, and a closed run replaces it at once. A subagent has no
+    /// slot: the turn that waits for it may follow.
     fn leave(
         &mut self,
         now_s: f64,
@@ -282,6 +293,10 @@ impl<'a> Client<'a> {
     ) -> Result<(), ClientError> {
         self.sessions[who].state = state;
         self.sessions[who].t_end_s = Some(now_s);
+        if let Some(by) = self.plan.sessions[who].started_by {
+            self.subagent_ended(now_s, by, actions);
+            return Ok(());
+        }
         if let Some(trace) = &self.plan.sessions[who].trace {
             self.playing.remove(trace.id.as_str());
         }

@@ -6,11 +6,14 @@
 //! (the reuse ceiling of the turns it served). Between the largest population that stays good from
 //! a trap and the largest that stays good from empty, both states persist.
 //!
+//! A population is of sessions; the subagents that they start come on top.
+//!
 //! Left out: sessions that share a prefix, and arrivals; an open stream has no population.
 
 mod closed;
 mod search;
 
+use crate::plan::Kind;
 use crate::setup::protocol::WarmUp;
 use crate::setup::{ArmSpec, Cell, Protocol, Workload};
 use crate::sim::{Options, RunSpec, SimError, SimRun, simulate_to_measure};
@@ -105,7 +108,7 @@ pub struct Outcome {
     pub hit_fraction: Option<f64>,
     /// Turns answered.
     pub turns_per_s: f64,
-    /// Sessions completed.
+    /// Sessions completed, without subagents.
     pub sessions_per_s: f64,
     /// Prompt tokens computed.
     pub uncached_tokens_per_s: f64,
@@ -155,8 +158,9 @@ impl Question<'_> {
             run.turns.iter().filter(|turn| turn.t_end_s.is_some_and(within)).collect();
         let (mut prompt, mut cached, mut reusable) = (0, 0, 0);
         for turn in &served {
-            let session = &run.plan.sessions[turn.session as usize];
-            reusable += session.turn(turn.turn, self.workload).reusable_tokens;
+            if let Some(session) = run.plan.session(turn.kind, turn.session) {
+                reusable += session.turn(turn.turn, self.workload).reusable_tokens;
+            }
             prompt += turn.prompt_tokens;
             cached += turn.cached_tokens.unwrap_or(0);
         }
@@ -167,6 +171,7 @@ impl Question<'_> {
         let completed = run
             .sessions
             .iter()
+            .filter(|s| s.kind != Kind::Subagent)
             .filter(|s| s.turns_done == s.turns_planned && s.t_end_s.is_some_and(within));
         let samples: Vec<_> = run.engine.iter().filter(|sample| within(sample.t_s)).collect();
         let mean = |of: fn(&crate::run::EngineSample) -> Option<u64>| {

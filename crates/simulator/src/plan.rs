@@ -11,13 +11,15 @@
 //! under an identity of its own: the i-th base session plays the i-th of the order, a burst's
 //! sessions the last ones. So a trace would be played twice at once only where as many sessions
 //! are in the system as there are traces; the client sees to it that none is: a closed run
-//! passes over it, an open one, whose arrivals cannot wait, ends with an error.
+//! passes over it, an open one, whose arrivals cannot wait, ends with an error. Subagents, where
+//! they are played, follow in the plan: they arrive when a turn of their session is answered.
 //!
 //! Left out: what a session says (token contents), and anything an engine or a
 //! gate does to it later.
 
 pub(crate) mod sample;
 pub mod stream;
+mod subagents;
 pub mod text;
 
 use std::sync::Arc;
@@ -27,6 +29,7 @@ pub use crate::run::Kind;
 use crate::setup::{Trace, TraceTurn, Workload};
 use sample::SessionLaw;
 use stream::{Purpose, Stream};
+pub use subagents::StartedBy;
 
 /// Sessions/s covered by one stream of base arrivals. A rate above it stacks
 /// further streams on top, so that no rate is the largest one.
@@ -37,7 +40,7 @@ const LAYER_RATE_PER_S: f64 = 0.25;
 pub struct Plan {
     /// The seed it was drawn with.
     pub seed: u64,
-    /// All sessions that may arrive.
+    /// All sessions that may arrive, and then the subagents that these may start.
     pub sessions: Vec<DrawnSession>,
 }
 
@@ -49,12 +52,15 @@ pub struct DrawnSession {
     /// 0-based, in order of arrival within its kind.
     pub session: u32,
     /// Arrival on the run's clock, seconds; `None` in a closed run, where a
-    /// session starts when another ends.
+    /// session starts when another ends, and of a subagent.
     pub t_arrival_s: Option<f64>,
-    /// The T-1 tool times between its turns, seconds.
+    /// The T-1 tool times between its turns, seconds: where a turn waits for subagents, from the
+    /// end of the last of them.
     pub tool_s: Vec<f64>,
     /// The recorded session that it plays; `None` where its lengths are the workload's law.
     pub trace: Option<Arc<Trace>>,
+    /// Of a subagent: what starts it.
+    pub started_by: Option<StartedBy>,
 }
 
 impl DrawnSession {
@@ -221,24 +227,33 @@ impl Plan {
                 open.draw(&law, seed)
             }
         };
-        let plan = Self { seed, sessions };
+        let plan = Self::with_subagents(seed, sessions);
         plan.check()?;
         Ok(plan)
     }
 
     /// The plan of a closed run that plays these recorded sessions, first to last.
     pub fn in_order(seed: u64, order: &[Arc<Trace>]) -> Self {
-        let session = |(trace, number): (&Arc<Trace>, u32)| {
-            let gaps_s = trace.turns.iter().skip(1).map(|turn| turn.gap_s);
-            DrawnSession {
-                kind: Kind::Base,
-                session: number,
-                t_arrival_s: None,
-                tool_s: gaps_s.map(sample::microseconds).collect(),
-                trace: Some(Arc::clone(trace)),
-            }
+        let session = |(trace, number): (&Arc<Trace>, u32)| DrawnSession {
+            kind: Kind::Base,
+            session: number,
+            t_arrival_s: None,
+            tool_s: trace.waits_s().into_iter().map(sample::microseconds).collect(),
+            trace: Some(Arc::clone(trace)),
+            started_by: None,
         };
-        Self { seed, sessions: order.iter().zip(0..).map(session).collect() }
+        Self::with_subagents(seed, order.iter().zip(0..).map(session).collect())
+    }
+
+    fn with_subagents(seed: u64, mut sessions: Vec<DrawnSession>) -> Self {
+        subagents::add(&mut sessions);
+        Self { seed, sessions }
+    }
+
+    /// The session of a kind and number.
+    pub fn session(&self, kind: Kind, number: u32) -> Option<&DrawnSession> {
+        let place = self.sessions.binary_search_by_key(&(kind, number), |s| (s.kind, s.session));
+        place.ok().map(|place| &self.sessions[place])
     }
 
     /// What was drawn must fit the tables and the clock of a run.

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::directory::{LoadOptions, find_runs_by, load_by};
 use crate::knee::{ClosedMeasures, Levels, in_order};
-use crate::run::{Run, Source};
+use crate::run::{Kind, Run, Source};
 use crate::setup::protocol::WarmUp;
 use crate::setup::{Arm, ArmSpec, Cell, Configs, Protocol, Speed, Trace, Workload};
 use crate::sim::directory::{Label, to_run};
@@ -239,7 +239,7 @@ fn order(run: &Run, workload: &Workload, played: bool) -> anyhow::Result<Vec<Arc
         recorded.traces.iter().map(|trace| (trace.id.as_str(), trace)).collect();
     let (mut gaps, mut others) = (0_usize, 0_usize);
     let mut order = Vec::with_capacity(run.plan.len());
-    for planned in &run.plan {
+    for planned in run.plan.iter().filter(|planned| planned.kind != Kind::Subagent) {
         let id = planned.recorded.as_deref().with_context(|| {
             format!("{shown}: plan: session {} names no recorded session", planned.id)
         })?;
@@ -258,9 +258,10 @@ fn order(run: &Run, workload: &Workload, played: bool) -> anyhow::Result<Vec<Arc
             continue;
         }
         let mut own = Trace::clone(trace);
-        for (turn, gap_s) in own.turns.iter_mut().skip(1).zip(&planned.tool_s) {
-            (gaps, others) = (gaps + 1, others + usize::from((turn.gap_s - gap_s).abs() > SAME_S));
-            turn.gap_s = *gap_s;
+        let waits_s = trace.waits_s().into_iter().zip(&planned.tool_s);
+        for (turn, (wait_s, planned_s)) in own.turns.iter_mut().skip(1).zip(waits_s) {
+            (gaps, others) = (gaps + 1, others + usize::from((wait_s - planned_s).abs() > SAME_S));
+            turn.gap_s = *planned_s;
         }
         order.push(Arc::new(own));
     }

@@ -188,7 +188,8 @@ impl Which {
         pool_tokens: u64,
     ) -> anyhow::Result<Option<Workload>> {
         let Some(name) = name else { return Ok(None) };
-        let asked = SessionsArgs::named(name, self.gap_limit).chosen(configs, pool_tokens)?;
+        let asked = SessionsArgs::named(name, self.gap_limit).without_subagents(configs);
+        let asked = asked.chosen(configs, pool_tokens)?;
         Ok(asked.map(|chosen| {
             chosen.notes.iter().for_each(|note| eprintln!("{note}"));
             chosen.workload

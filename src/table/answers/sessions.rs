@@ -23,6 +23,8 @@ pub fn files(files: &[Read]) -> Table {
             .count(|of| of.reading.beside.sessions),
         Heading("begun_before", "", "Sessions whose first turns are not in the file")
             .count(|of| of.reading.begun_before),
+        Heading("other_spans", "", "Spans that are no requests to a model")
+            .count(|of| of.reading.other_spans),
         Heading("left_out_sessions", "", "Sessions left out")
             .count(|of| of.reading.left_out.values().map(|count| count.sessions).sum()),
         Heading("left_out_turns", "", "Their turns, as far as they could be read")

@@ -44,7 +44,7 @@ enum Ends {
 }
 
 fn sketch() -> impl Strategy<Value = Sketch> {
-    let kind = prop_oneof![Just(Kind::Base), Just(Kind::Burst)];
+    let kind = prop_oneof![Just(Kind::Base), Just(Kind::Burst), Just(Kind::Subagent)];
     let count = || proptest::option::of(0..5_000_u64);
     let turn = (0..3000_u32, 1..9000_u32, 0..9000_u32, 1..90_000_u64, count(), count()).prop_map(
         |(wait, serve, tool, prompt, cached, decoded)| TurnSketch {
@@ -175,6 +175,7 @@ fn add_session(run: &mut Run, sketch: &Sketch, arrival: u32) {
         turns: planned,
         tool_s: tools.iter().map(|turn| seconds(turn.tool)).collect(),
         recorded: sketch.recorded.clone(),
+        follows: sketch.recorded.clone(),
     });
 }
 

@@ -127,7 +127,8 @@ fn binned_tokens(run: &Run, whole: Span, width_s: f64) -> Vec<TokenBin> {
 
 fn binned_completions(run: &Run, whole: Span, width_s: f64) -> Vec<(f64, u64)> {
     let mut bins: Vec<_> = whole.bins(width_s).iter().map(|bin| (bin.middle_s(), 0)).collect();
-    for session in run.sessions.iter().filter(|s| s.status == SessionStatus::Completed) {
+    let own = run.sessions.iter().filter(|s| s.was_in_system());
+    for session in own.filter(|s| s.status == SessionStatus::Completed) {
         if let Some(t) = session.t_end_s
             && let Some((_, count)) = bin_of(&mut bins, t, width_s)
         {

@@ -10,7 +10,9 @@ use super::stats;
 /// Sessions that completed in `span`.
 pub fn completions(run: &Run, span: Span) -> u64 {
     let done = |s: &&crate::run::Session| {
-        s.status == SessionStatus::Completed && s.t_end_s.is_some_and(|t| span.holds(t))
+        s.was_in_system()
+            && s.status == SessionStatus::Completed
+            && s.t_end_s.is_some_and(|t| span.holds(t))
     };
     run.sessions.iter().filter(done).count() as u64
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Kind, Run, SessionStatus};
+use crate::run::{Kind, Run};
 use crate::setup::Span;
 use crate::setup::protocol::Bins;
 
@@ -83,13 +83,7 @@ impl WindowMeasures {
         let gap_median_s = gap::median_gap_s(gaps, span);
         let turnover_s =
             churn.filter(|c| *c > 0.0).map(|churn| run.meta.pool_tokens as f64 / churn);
-        let ended = run
-            .sessions
-            .iter()
-            .filter(|s| {
-                s.status == SessionStatus::Completed && s.t_end_s.is_some_and(|t| span.holds(t))
-            })
-            .count();
+        let ended = super::span::completions(run, span);
         let arrived = run
             .sessions
             .iter()
@@ -103,7 +97,7 @@ impl WindowMeasures {
             uncached_tokens_per_s: uncached.map(|u| u as f64 / length_s),
             mean_prompt_tokens: stats::mean(&prompts),
             turns_per_s: served.len() as f64 / length_s,
-            completions: ended as u64,
+            completions: ended,
             completions_per_s: ended as f64 / length_s,
             base_arrivals_per_s: arrived as f64 / length_s,
             backlog_mean: backlog.mean_over(span),

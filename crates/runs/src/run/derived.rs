@@ -130,6 +130,7 @@ mod tests {
             turns,
             tool_s: Vec::new(),
             recorded: None,
+            follows: None,
         });
         let turns: Vec<&Turn> = turns.iter().collect();
         Session::of_turns("s", Kind::Base, &turns, plan.as_ref(), duration_s)

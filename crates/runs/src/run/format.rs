@@ -47,7 +47,7 @@ pub fn columns(table: TableName) -> Vec<Name> {
         TableName::Gate => gate::SCHEMA,
     };
     let holds = |name: &str, ty| match (table, name, ty) {
-        (_, "kind", _) => Holds::Words(vec![Kind::Base.word(), Kind::Burst.word()]),
+        (_, "kind", _) => Holds::Words(Kind::ALL.map(Kind::word).to_vec()),
         (TableName::Sessions, "status", _) => {
             Holds::Words(SessionStatus::ALL.map(SessionStatus::word).to_vec())
         }

@@ -14,7 +14,7 @@ use crate::limits::RUN_S;
 pub struct PlannedSession {
     /// Its identifier within its kind.
     pub id: Box<str>,
-    /// Base stream or burst.
+    /// Base stream, burst, or a subagent.
     pub kind: Kind,
     /// When it arrives, s; `None` in closed runs, where it starts when another ends.
     pub t_arrival_s: Option<f64>,
@@ -24,6 +24,8 @@ pub struct PlannedSession {
     pub tool_s: Vec<f64>,
     /// The recorded session that it plays; `None` where its lengths follow a law.
     pub recorded: Option<Box<str>>,
+    /// Of a subagent: what starts it, and what waits for it.
+    pub follows: Option<Box<str>>,
 }
 
 /// The table's columns.
@@ -34,6 +36,7 @@ pub const SCHEMA: &[Field] = &[
     Field { name: "turns", ty: Type::Count, presence: Presence::Needed },
     Field { name: "tool_s", ty: Type::Text, presence: Presence::MayBeEmpty },
     Field { name: "recorded", ty: Type::Text, presence: Presence::OfSome },
+    Field { name: "follows", ty: Type::Text, presence: Presence::OfSome },
 ];
 
 /// Planned sessions in order of kind and arrival; in closed runs, where arrivals
@@ -74,9 +77,10 @@ pub fn parse(table: &Columns) -> Result<Vec<PlannedSession>, Vec<Problem>> {
             let message = format!("session {} ({word}) is planned twice", shortened(&id, 40));
             problems.push(table.problem(row, "session", message));
         }
-        let recorded = table.text("recorded").get(row);
-        let recorded = (!recorded.is_empty()).then(|| recorded.into());
-        plan.push(PlannedSession { id, kind, t_arrival_s, turns, tool_s, recorded });
+        let [recorded, follows] = ["recorded", "follows"]
+            .map(|column| Some(table.text(column).get(row)).filter(|text| !text.is_empty()))
+            .map(|text| text.map(Box::from));
+        plan.push(PlannedSession { id, kind, t_arrival_s, turns, tool_s, recorded, follows });
     }
     if !problems.is_empty() {
         return Err(problems);

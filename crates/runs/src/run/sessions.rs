@@ -12,7 +12,7 @@ use crate::escape::shortened;
 pub struct Session {
     /// Its identifier within its kind.
     pub id: Box<str>,
-    /// Base stream or burst.
+    /// Base stream, burst, or a subagent.
     pub kind: Kind,
     /// When it arrived by the plan; empty where the plan has no arrival time.
     pub t_planned_s: Option<f64>,
@@ -85,9 +85,10 @@ impl Session {
         self.t_planned_s.or(self.t_admitted_s)
     }
 
-    /// Whether it was ever in the system (a refused session was not).
+    /// Whether it was ever in the system (a refused session was not). A subagent is there as a
+    /// part of the session that started it.
     pub(crate) fn was_in_system(&self) -> bool {
-        self.status != SessionStatus::Refused
+        self.status != SessionStatus::Refused && self.kind != Kind::Subagent
     }
 }
 
@@ -109,16 +110,16 @@ pub const SCHEMA: &[Field] = &[
 /// Finds a session by kind and identifier.
 pub struct Registry {
     /// Per kind, by their numbers: most clients count their sessions.
-    numbered: [Vec<Option<SessionIndex>>; 2],
+    numbered: [Vec<Option<SessionIndex>>; 3],
     /// Per kind, the others.
-    named: [HashMap<Box<str>, SessionIndex>; 2],
+    named: [HashMap<Box<str>, SessionIndex>; 3],
 }
 
 impl Registry {
     /// For so many sessions.
     pub fn new(sessions: usize) -> Self {
         // The numbers of some may be far apart: those are found as names.
-        let numbered = [Kind::Base, Kind::Burst].map(|_| vec![None; 2 * sessions]);
+        let numbered = Kind::ALL.map(|_| vec![None; 2 * sessions]);
         Self { numbered, named: Default::default() }
     }
 
@@ -307,5 +308,6 @@ fn impossible(table: &Columns, row: usize, session: &Session) -> Vec<Problem> {
 /// A word that is neither base nor burst.
 pub(crate) fn unknown_kind(table: &Columns, row: usize, word: &str) -> Problem {
     let word = shortened(word, 40);
-    table.problem(row, "kind", format!("expected base or burst, found \u{201c}{word}\u{201d}"))
+    let message = format!("expected subagent, base or burst, found \u{201c}{word}\u{201d}");
+    table.problem(row, "kind", message)
 }

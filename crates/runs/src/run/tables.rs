@@ -150,6 +150,10 @@ pub fn plan<'a>(rows: &'a [PlannedSession]) -> Table<'a> {
         let recorded = |s: &'a PlannedSession| Value::Text(s.recorded.as_deref().unwrap_or(""));
         columns.push(column("recorded", rows, recorded));
     }
+    if rows.iter().any(|s| s.follows.is_some()) {
+        let follows = |s: &'a PlannedSession| Value::Text(s.follows.as_deref().unwrap_or(""));
+        columns.push(column("follows", rows, follows));
+    }
     Table { name: "plan", columns }
 }
 

@@ -217,12 +217,10 @@ mod tests {
             ]
         );
         let own = &trace.subagents[1].trace.subagents;
-        assert_eq!(own.iter().map(summary).collect::<Vec<_>>(), [(
-            "s/long/own",
-            1,
-            5.0,
-            Some((2, 30.0))
-        )]);
+        assert_eq!(
+            own.iter().map(summary).collect::<Vec<_>>(),
+            [("s/long/own", 1, 5.0, Some((2, 30.0)))]
+        );
         // The law keeps the recorded gaps; a client waits for what comes after the subagents.
         assert_eq!([1, 2].map(|i| trace.turns[i].gap_s), [60.0, 15.0]);
         assert_eq!(trace.waits_s(), [14.0, 10.0]);

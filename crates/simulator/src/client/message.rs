@@ -8,6 +8,11 @@ pub enum Timer {
         /// Its position in `plan.sessions`.
         who: usize,
     },
+    /// A subagent starts.
+    Subagent {
+        /// Its position in `plan.sessions`.
+        who: usize,
+    },
     /// A session's tool call ends.
     ToolEnd {
         /// Its position in `plan.sessions`.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::ClientError;
-use crate::plan::Plan;
+use crate::plan::{DrawnSession, Plan};
 
 /// All of a closed run's plan, if the population can be started from it.
 pub(super) fn closed_order(plan: &Plan, population: u32) -> Result<Vec<usize>, ClientError> {
-    let sessions = plan.sessions.len();
+    let order: Vec<usize> = arriving(plan).map(|(who, _)| who).collect();
+    let sessions = order.len();
     if population == 0 {
         return Err(ClientError::PopulationOfZero);
     }
@@ -18,20 +19,22 @@ pub(super) fn closed_order(plan: &Plan, population: u32) -> Result<Vec<usize>, C
     if !names.is_empty() && names.len() < population as usize {
         return Err(ClientError::TooFewRecorded { population, recorded: names.len() });
     }
-    Ok((0..sessions).collect())
+    Ok(order)
 }
 
-/// The recorded sessions that a plan plays.
+/// The sessions that arrive by themselves, with their places: all but subagents.
+fn arriving(plan: &Plan) -> impl Iterator<Item = (usize, &DrawnSession)> {
+    plan.sessions.iter().enumerate().filter(|(_, session)| session.started_by.is_none())
+}
+
+/// The recorded sessions that a plan plays, without subagents.
 pub(super) fn recorded_names(plan: &Plan) -> BTreeSet<&str> {
-    plan.sessions.iter().filter_map(|s| Some(s.trace.as_ref()?.id.as_str())).collect()
+    arriving(plan).filter_map(|(_, s)| Some(s.trace.as_ref()?.id.as_str())).collect()
 }
 
 /// Plan positions by (arrival, kind, number).
 pub(super) fn arrival_order(plan: &Plan) -> Result<Vec<usize>, ClientError> {
-    let mut keyed = plan
-        .sessions
-        .iter()
-        .enumerate()
+    let mut keyed = arriving(plan)
         .map(|(who, s)| match s.t_arrival_s {
             Some(t) => Ok((t, s.kind, s.session, who)),
             None => Err(ClientError::NoArrivalTime { kind: s.kind, session: s.session }),

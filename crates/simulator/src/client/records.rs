@@ -19,7 +19,7 @@ pub struct ClientRun {
 pub struct TurnRecord {
     /// Number within its kind.
     pub session: u32,
-    /// Base or burst.
+    /// Base, burst or subagent.
     pub kind: Kind,
     /// 1-based.
     pub turn: u32,
@@ -37,7 +37,8 @@ pub struct TurnRecord {
     pub cached_tokens: Option<u64>,
     /// Decoded.
     pub completion_tokens: u64,
-    /// The tool time that follows, as slept; `None` after the last turn.
+    /// The tool time that follows, as slept: where the next turn waits for subagents, from the end
+    /// of the last of them. `None` after the last turn.
     pub tool_s: Option<f64>,
     /// How it ended.
     pub status: TurnStatus,
@@ -48,7 +49,7 @@ pub struct TurnRecord {
 pub struct SessionRecord {
     /// Number within its kind.
     pub session: u32,
-    /// Base or burst.
+    /// Base, burst or subagent.
     pub kind: Kind,
     /// Planned arrival; in a closed run, when it started.
     pub t_planned_s: f64,

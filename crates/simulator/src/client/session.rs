@@ -28,6 +28,9 @@ pub(super) struct Session {
     /// When the present turn could have been sent, and was.
     pub(super) t_ready_s: f64,
     pub(super) t_submit_s: f64,
+    /// How long the client waits before the next turn: from the answer, or from the end of the
+    /// last subagent that the turn waits for.
+    pub(super) tool_s: f64,
     pub(super) pauses: u32,
     pub(super) pause_s: f64,
 }
@@ -41,6 +44,7 @@ impl Session {
         t_end_s: None,
         t_ready_s: 0.0,
         t_submit_s: 0.0,
+        tool_s: 0.0,
         pauses: 0,
         pause_s: 0.0,
     };

@@ -4,7 +4,7 @@ use super::gate::GateRule;
 use super::records::{GateEventKind, SessionStatus};
 use super::timers::Timers;
 use super::*;
-use crate::plan::{Arrivals, DrawnSession, Kind, OpenArrivals};
+use crate::plan::{Arrivals, DrawnSession, Kind, OpenArrivals, StartedBy};
 use crate::setup::{ToolTime, TurnLaw};
 
 fn workload() -> Workload {
@@ -28,6 +28,7 @@ fn plan(sessions: &[(f64, &[f64])]) -> Plan {
         t_arrival_s: Some(*t),
         tool_s: tools.to_vec(),
         trace: None,
+        started_by: None,
     });
     Plan { seed: 0, sessions: sessions.collect() }
 }
@@ -348,4 +349,49 @@ proptest! {
         let rescued = until(drive(&plan, gated(rescue(cap, 400.0)), 2.0, 900.0).unwrap());
         prop_assert_eq!(free, rescued);
     }
+}
+
+#[test]
+fn a_subagent_that_fails_lets_its_session_go_on_and_one_that_nobody_awaits_holds_nobody_up() {
+    let subagent = |session, delay_s, awaited_by| DrawnSession {
+        kind: Kind::Subagent,
+        session,
+        t_arrival_s: None,
+        tool_s: Vec::new(),
+        trace: None,
+        started_by: Some(StartedBy {
+            who: 0,
+            kind: Kind::Base,
+            session: 0,
+            after: 1,
+            delay_s,
+            awaited_by,
+        }),
+    };
+    let mut plan = plan(&[(0.0, &[3.0])]);
+    plan.sessions.extend([subagent(0, 0.0, Some(2)), subagent(1, 1.0, None)]);
+    let workload = workload();
+    let mut client = Client::new(&plan, &workload, Behaviour::PLAIN).unwrap();
+    let answer = Answer { t_first_s: None, cached_tokens: None, completion_tokens: 1 };
+    let mut actions = Vec::new();
+    client.start(&mut actions);
+    client.due(0.0, Timer::Arrival { who: 0 }, &mut actions).unwrap();
+    actions.clear();
+    client.ended(5.0, 0, Outcome::Answered(answer), &mut actions).unwrap();
+    let at = |t_s, timer| Action::At { t_s, timer };
+    // The second turn waits: there is no timer for it yet.
+    let starts = [Timer::Subagent { who: 1 }, Timer::Subagent { who: 2 }];
+    assert_eq!(actions, [at(5.0, starts[0]), at(6.0, starts[1])]);
+    for (t_s, timer) in [(5.0, starts[0]), (6.0, starts[1])] {
+        client.due(t_s, timer, &mut actions).unwrap();
+    }
+    actions.clear();
+    client.ended(9.0, 1, Outcome::Failed("no".into()), &mut actions).unwrap();
+    assert_eq!(actions, [at(12.0, Timer::ToolEnd { who: 0 })]);
+    client.due(12.0, Timer::ToolEnd { who: 0 }, &mut actions).unwrap();
+    client.ended(13.0, 0, Outcome::Answered(answer), &mut actions).unwrap();
+    let states: Vec<_> =
+        client.finish(20.0).sessions.iter().map(|s| (s.t_end_s, s.status)).collect();
+    let (done, failed) = (SessionStatus::Completed, SessionStatus::Failed);
+    assert_eq!(states, [(Some(13.0), done), (Some(9.0), failed), (None, SessionStatus::Running)]);
 }

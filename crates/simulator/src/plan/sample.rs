@@ -32,27 +32,27 @@ impl<'a> SessionLaw<'a> {
     pub fn session(&self, kind: Kind, session: u32, t_arrival_s: Option<f64>) -> DrawnSession {
         let n = self.order.len().max(1);
         let place = match kind {
-            Kind::Base => session as usize % n,
+            Kind::Base | Kind::Subagent => session as usize % n,
             Kind::Burst => n - 1 - session as usize % n,
         };
         if let Some(trace) = self.order.get(place) {
-            let tool_s = trace.turns.iter().skip(1).map(|turn| microseconds(turn.gap_s)).collect();
+            let tool_s = trace.waits_s().into_iter().map(microseconds).collect();
             let trace = Some(Arc::clone(trace));
-            return DrawnSession { kind, session, t_arrival_s, tool_s, trace };
+            return DrawnSession { kind, session, t_arrival_s, tool_s, trace, started_by: None };
         }
         let purpose = match kind {
-            Kind::Base => Purpose::BaseSession,
+            Kind::Base | Kind::Subagent => Purpose::BaseSession,
             Kind::Burst => Purpose::BurstSession,
         };
         let tool_s = self.tool_times(&mut Stream::new(self.seed, purpose, u64::from(session)));
-        DrawnSession { kind, session, t_arrival_s, tool_s, trace: None }
+        DrawnSession { kind, session, t_arrival_s, tool_s, trace: None, started_by: None }
     }
 
     /// As [`super::Plan::most_played`]. Those that have ended are the first of the order but for one
     /// per lane that is under way, and one that was passed over as another play of it is; these may
     /// be the longest.
     pub(super) fn most_played(&self, lanes: u32, horizon_s: f64) -> Option<u32> {
-        let gaps_s = |trace: &Arc<Trace>| trace.turns.iter().map(|turn| turn.gap_s).sum::<f64>();
+        let gaps_s = |trace: &Arc<Trace>| trace.waits_s().iter().sum::<f64>();
         let gaps_s: Vec<f64> = self.order.iter().map(gaps_s).collect();
         let all_s: f64 = gaps_s.iter().sum();
         if all_s <= 0.0 {

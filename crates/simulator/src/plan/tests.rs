@@ -70,6 +70,7 @@ fn the_text_says_all_of_the_plan() {
                 t_arrival_s: Some(cells[2].parse().unwrap()),
                 tool_s,
                 trace: None,
+                started_by: None,
             }
         })
         .collect();

@@ -10,14 +10,18 @@ use crate::hash::sha256_hex;
 pub const HEADER: &str = "session,kind,t_arrival,turns,tool_s";
 /// The column more of a plan of recorded sessions: the session's name in the record.
 const RECORDED: &str = ",recorded";
+/// The column more of a plan with subagents: what starts each.
+const FOLLOWS: &str = ",follows";
 
 impl Plan {
     /// The uncompressed `plan.csv`: times with six digits, `\n` line ends.
     pub fn to_csv(&self) -> String {
         let mut text = String::with_capacity(32 * self.sessions.len() + 10 * self.turns());
         let recorded = self.sessions.iter().any(|session| session.trace.is_some());
+        let follows = self.sessions.iter().any(|session| session.started_by.is_some());
         text.push_str(HEADER);
         text.push_str(if recorded { RECORDED } else { "" });
+        text.push_str(if follows { FOLLOWS } else { "" });
         text.push('\n');
         for planned in &self.sessions {
             // Writing to a String cannot fail.
@@ -33,6 +37,10 @@ impl Plan {
             if recorded {
                 let id = planned.trace.as_ref().map_or("", |trace| trace.id.as_str());
                 let _ = write!(text, ",{}", quoted(id));
+            }
+            if follows {
+                let by = planned.started_by.map_or_else(String::new, |by| by.to_string());
+                let _ = write!(text, ",{by}");
             }
             text.push('\n');
         }

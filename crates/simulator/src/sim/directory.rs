@@ -156,6 +156,7 @@ pub fn planned(session: &DrawnSession) -> PlannedSession {
         turns: session.turns().into(),
         tool_s: session.tool_s.clone(),
         recorded: session.trace.as_ref().map(|trace| trace.id.as_str().into()),
+        follows: session.started_by.map(|by| by.to_string().into()),
     }
 }
 

@@ -13,6 +13,7 @@ use engine::Engine;
 
 mod recorded;
 mod refusals;
+mod subagents;
 
 fn config<T>(
     folder: &str,

@@ -95,6 +95,7 @@ fn add(run: &mut Run, like: &MadeUp, kind: Kind, i: u64, arrival_s: f64) {
         turns: TURNS,
         tool_s: vec![planned_tool_s; TURNS as usize - 1],
         recorded: None,
+        follows: None,
     });
     let refused = like.refused.is_some_and(|span| span.holds(arrival_s));
     let index = SessionIndex(run.sessions.len() as u32);

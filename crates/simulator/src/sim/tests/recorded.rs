@@ -11,7 +11,7 @@ fn recorded() -> Workload {
 }
 
 /// The same, of any number.
-fn made_up(number: u64) -> Workload {
+pub(super) fn made_up(number: u64) -> Workload {
     let turn = |i: u64, k: u64| {
         let grown = 2000 + 900 * k + 37 * ((7 * i + 3 * k) % 11);
         let prompt_tokens = if k % 5 == 4 { grown / 3 } else { grown };
@@ -32,7 +32,7 @@ fn made_up(number: u64) -> Workload {
 }
 
 /// The engine's own ways, and each option beside them.
-fn ways(cell: &Cell) -> Vec<Options> {
+pub(super) fn ways(cell: &Cell) -> Vec<Options> {
     let own = Options::of_engine(&cell.engine);
     let host = Some(HostTier { tokens: 60_000, s_per_token: 1e-5 });
     vec![
@@ -47,7 +47,7 @@ fn ways(cell: &Cell) -> Vec<Options> {
     ]
 }
 
-fn engine(block_tokens: u64) -> Cell {
+pub(super) fn engine(block_tokens: u64) -> Cell {
     let mut cell = cell("sglang-300k");
     (cell.pool_tokens, cell.block_tokens, cell.max_running) = (80_000, block_tokens, 24);
     cell
