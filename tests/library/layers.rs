@@ -36,6 +36,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "weka",
             "turn_arrays",
             "rows",
+            "spans",
             "trace",
             "sample",
             "description",

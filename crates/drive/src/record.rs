@@ -177,7 +177,7 @@ impl Writer {
             turns: begun(&late_turns(&[], &names, &[]))?,
             engine: begun(&tables::engine(&[]))?,
             gate: meta.gate.is_some().then(|| begun(&tables::gate(&[], &[]))).transpose()?,
-            first_of: names.iter().zip(0..).rev().map(|(s, place)| (s.kind, place)).collect(),
+            first_of: names.iter().enumerate().rev().map(|(i, s)| (s.kind, i as u32)).collect(),
             planned_s: plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect(),
             names,
             written: 0,

@@ -3,7 +3,10 @@
 
 use std::io::{self, BufRead};
 
+use serde::de::IgnoredAny;
+
 use crate::limits;
+use crate::reading::{Fault, Receiver};
 
 /// What comes next in a stream.
 pub(crate) enum Next {
@@ -85,6 +88,43 @@ impl<R: BufRead> Objects<R> {
                 return Ok(Next::Object(self.scan.began));
             }
         }
+    }
+}
+
+pub(crate) fn next<R: BufRead>(
+    objects: &mut Objects<R>,
+    receiver: &Receiver<'_>,
+) -> Result<Next, Fault> {
+    objects.advance().map_err(|stop| match stop {
+        Stop::Io(error) => receiver.unreadable(error),
+        Stop::Wrong(line, message) => receiver.malformed(line, message),
+    })
+}
+
+/// A text that is no JSON, on its line of the file.
+pub(crate) fn broken(receiver: &Receiver<'_>, began: u64, error: &serde_json::Error) -> Fault {
+    let line = began + (error.line() as u64).saturating_sub(1);
+    receiver.malformed(line, format!("not readable as JSON: {}", said(error)))
+}
+
+/// What serde_json says, without the place, which counts from the object.
+pub(crate) fn said(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let (said, column) = (text.trim_end_matches(&place), error.column());
+    if error.line() == 1 { format!("{said} (column {column})") } else { said.to_owned() }
+}
+
+/// The last object has no end: either the file was cut, or the object is broken before that.
+pub(crate) fn torn(text: &[u8], line: u64, receiver: &mut Receiver<'_>) -> Result<(), Fault> {
+    receiver.reading.cut = true;
+    let last = text.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+    let lines = text.iter().filter(|b| **b == b'\n').count() + 1;
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        // Half a number is none, where it ends.
+        Err(e) if e.is_eof() || (e.line(), e.column()) >= (lines, last.len()) => Ok(()),
+        Err(error) => Err(broken(receiver, line, &error)),
+        Ok(_) => Ok(()),
     }
 }
 

@@ -13,12 +13,11 @@ use std::io::BufRead;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::objects::{Next, Objects};
+use crate::objects::{Next, Objects, broken, next, said, torn};
 use crate::reading::{Fault, Receiver};
 use crate::row::{Fields, Inputs, Row};
 use crate::rows::Rows;
 use crate::session::Format;
-use crate::trace::{broken, next, said, torn};
 
 /// One object.
 #[derive(serde::Deserialize)]

@@ -6,7 +6,7 @@ use csv::ByteRecord;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::objects::{Next, Objects, Stop};
+use crate::objects::{Next, Objects, broken, next, said, torn};
 use crate::reading::{Fault, Names, Reading, Receiver, ShortRows, UpToTheCut, Why};
 use crate::row::{Fields, Inputs};
 use crate::rows::Rows;
@@ -102,43 +102,6 @@ fn objects(source: impl BufRead, inputs: Inputs, receiver: &mut Receiver<'_>) ->
             Ok(())
         }
         Next::End { .. } => Err(receiver.malformed(1, "expected sessions, found none")),
-    }
-}
-
-pub(crate) fn next<R: BufRead>(
-    objects: &mut Objects<R>,
-    receiver: &Receiver<'_>,
-) -> Result<Next, Fault> {
-    objects.advance().map_err(|stop| match stop {
-        Stop::Io(error) => receiver.unreadable(error),
-        Stop::Wrong(line, message) => receiver.malformed(line, message),
-    })
-}
-
-/// A text that is no JSON, on its line of the file.
-pub(crate) fn broken(receiver: &Receiver<'_>, began: u64, error: &serde_json::Error) -> Fault {
-    let line = began + (error.line() as u64).saturating_sub(1);
-    receiver.malformed(line, format!("not readable as JSON: {}", said(error)))
-}
-
-/// What serde_json says, without the place, which counts from the object.
-pub(crate) fn said(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let (said, column) = (text.trim_end_matches(&place), error.column());
-    if error.line() == 1 { format!("{said} (column {column})") } else { said.to_owned() }
-}
-
-/// The last object has no end: either the file was cut, or the object is broken before that.
-pub(crate) fn torn(text: &[u8], line: u64, receiver: &mut Receiver<'_>) -> Result<(), Fault> {
-    receiver.reading.cut = true;
-    let last = text.rsplit(|b| *b == b'\n').next().unwrap_or_default();
-    let lines = text.iter().filter(|b| **b == b'\n').count() + 1;
-    match serde_json::from_slice::<IgnoredAny>(text) {
-        // Half a number is none, where it ends.
-        Err(e) if e.is_eof() || (e.line(), e.column()) >= (lines, last.len()) => Ok(()),
-        Err(error) => Err(broken(receiver, line, &error)),
-        Ok(_) => Ok(()),
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Axis {
     pub to: Option<f64>,
     /// Ticks, when they are not left to the axis.
     pub ticks: Option<Vec<Tick>>,
+    /// Room that is kept beyond the values on either side, as a share of what they span.
+    pub room: f64,
     /// Whether its tick labels and its label are printed.
     pub labelled: bool,
 }
@@ -54,7 +56,7 @@ impl Axis {
 
     fn new(label: impl Into<Label>, scale: Scale) -> Self {
         let label = label.into();
-        Self { label, scale, from: None, to: None, ticks: None, labelled: true }
+        Self { label, scale, from: None, to: None, ticks: None, room: 0.0, labelled: true }
     }
 
     /// The same axis with this range.
@@ -66,6 +68,12 @@ impl Axis {
     /// The same axis, starting here.
     pub fn starting(mut self, from: f64) -> Self {
         self.from = Some(from);
+        self
+    }
+
+    /// The same axis with room beyond its values, so that no mark of a point lies on an end.
+    pub fn roomy(mut self) -> Self {
+        self.room = 0.03;
         self
     }
 
@@ -121,7 +129,10 @@ impl Axis {
             Scale::Log => (1.0, 10.0),
         });
         let (lo, hi) = match self.scale {
-            Scale::Linear => ticks::round_range(data_lo, data_hi),
+            Scale::Linear => {
+                let room = self.room * (data_hi - data_lo);
+                ticks::round_range(data_lo - room, data_hi + room)
+            }
             Scale::Log => ticks::round_log_range(data_lo, data_hi),
         };
         let (lo, hi) = (from.unwrap_or(lo), to.unwrap_or(hi));
@@ -217,6 +228,15 @@ mod tests {
                 assert!(fit.ticks.iter().any(|t| !t.label.is_empty()), "{values:?} {axis:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_roomy_axis_keeps_its_values_off_its_ends() {
+        let values = [0.9005, 1.21];
+        let (close, roomy) = (fitted(&Axis::linear("y"), &values), Axis::linear("y").roomy());
+        let roomy = fitted(&roomy, &values);
+        let least_pt = |axis: &FittedAxis| axis.place_pt(0.9005).unwrap();
+        assert!(least_pt(&close) < 1.0 && least_pt(&roomy) > 4.0, "{close:?} {roomy:?}");
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Predicted {
 }
 
 const HEIGHT_PT: f64 = 66.0;
+/// The title of the first panel, which is half as wide as that of the four's own figure.
+const PROMPT: &str = "prompt / stationary";
 const PANELS: usize = QUANTITIES.len() + 2;
 const PREDICTED: Stroke = MODEL_CELLS;
 const CROSSING: Stroke = Stroke::new(INK, 0.7, DASHED);
@@ -51,6 +53,13 @@ const ONSET: Stroke = Stroke::new(INK, 0.7, DOTTED);
 /// Draws two panels beside each other, three times.
 pub fn session_law(input: &SessionLaw) -> Figure {
     let mut panels = theorem::panels(&input.check, PANELS);
+    if let [prompt, completions, ..] = &mut panels[..] {
+        prompt.title = lettered(0, PANELS, PROMPT);
+        // Ratios that scatter about one, not about the ends of their axis.
+        for panel in [prompt, completions] {
+            panel.y = panel.y.clone().roomy();
+        }
+    }
     panels.push(hits(input));
     panels.push(completions(input));
     let mut panels = panels.into_iter();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::recorded::{Recorded, Trace, TraceTurn};
+use super::recorded::Recorded;
+use super::trace::{Trace, TraceTurn};
 use super::workload::{ToolTime, TurnLaw, Workload};
 
 impl Workload {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::recorded::{Recorded, TraceTurn};
+use super::recorded::Recorded;
+use super::trace::TraceTurn;
 use super::yaml::{self, ConfigError};
 use crate::limits::{self, TURNS as MOST_TURNS};
 

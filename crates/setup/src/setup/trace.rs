@@ -1,22 +1,94 @@
-//! Subagents of a recorded session as they are played: streams with a context of their own that a
-//! session starts, and that it may wait for.
+//! A recorded session as it is played, with its subagents: streams with a context of their own that
+//! it starts, and that it may wait for. Lengths are tokens, times are seconds.
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-use super::recorded::{Recorded, Trace};
 use crate::limits;
 
-/// Whether subagents are played.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Subagents {
-    /// Each as a stream of its own, started and awaited by the session that had it.
-    #[default]
-    Played,
-    /// None: their time is in their session's gaps, and their load is missing.
-    LeftOut,
+/// A recorded session as it is played.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// Its name in the record.
+    pub id: String,
+    /// Its turns in order; never empty.
+    pub turns: Vec<TraceTurn>,
+    /// Streams that it starts; none where these are not played.
+    pub subagents: Vec<Subagent>,
+}
+
+/// One turn of a [`Trace`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceTurn {
+    /// The time between the answer before it and this turn, subagents' in it; 0 of a first turn.
+    /// Seconds.
+    pub gap_s: f64,
+    /// Tokens sent.
+    pub prompt_tokens: u64,
+    /// Tokens decoded, at least 1.
+    pub output_tokens: u64,
+    /// Prompt tokens that repeat the previous prompt, from its beginning; 0 of a first turn.
+    pub reusable_tokens: u64,
+}
+
+impl TraceTurn {
+    /// The KV that it needs while it runs: prompt and output, tokens.
+    pub fn footprint_tokens(&self) -> u64 {
+        self.prompt_tokens + self.output_tokens
+    }
+
+    /// Prompt tokens that a hit prefills all the same.
+    pub fn new_tokens(&self) -> u64 {
+        self.prompt_tokens - self.reusable_tokens
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *self;
+        if prompt_tokens == 0 || output_tokens == 0 {
+            return Err("expected a prompt and an output of at least 1 token each".into());
+        }
+        if prompt_tokens.max(output_tokens) > limits::TURN_TOKENS {
+            return Err(format!("expected at most {} tokens", limits::TURN_TOKENS));
+        }
+        if reusable_tokens > prompt_tokens {
+            return Err(format!(
+                "reusable tokens ({reusable_tokens}) exceed its prompt ({prompt_tokens})"
+            ));
+        }
+        if !(0.0..limits::RUN_S).contains(&gap_s) {
+            return Err(format!("expected a gap of 0 s to 31 days before it, found {gap_s} s"));
+        }
+        Ok(())
+    }
+}
+
+impl Trace {
+    /// The most KV that it needs at once, tokens.
+    pub fn footprint_tokens(&self) -> u64 {
+        self.turns.iter().map(TraceTurn::footprint_tokens).max().unwrap_or(0)
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.turns.is_empty() || self.turns.len() > limits::TURNS {
+            let found = self.turns.len();
+            return Err(format!("expected 1 to {} turns, found {found}", limits::TURNS));
+        }
+        let mut turns = self.turns.iter().zip(1..);
+        turns.try_for_each(|(turn, k)| turn.check().map_err(|e| format!("turn {k}: {e}")))?;
+        self.check_subagents()
+    }
+
+    /// Its name, gaps and lengths, as they are hashed.
+    pub(super) fn push_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend((self.id.len() as u64).to_le_bytes());
+        bytes.extend(self.id.bytes());
+        bytes.extend((self.turns.len() as u64).to_le_bytes());
+        for turn in &self.turns {
+            let TraceTurn { gap_s, prompt_tokens, output_tokens, reusable_tokens } = *turn;
+            let values = [gap_s.to_bits(), prompt_tokens, output_tokens, reusable_tokens];
+            bytes.extend(values.into_iter().flat_map(u64::to_le_bytes));
+        }
+        self.push_subagents(bytes);
+    }
 }
 
 /// A stream that a session starts beside its own.
@@ -100,18 +172,9 @@ impl Trace {
     }
 }
 
-impl Recorded {
-    /// Subagents of all sessions, and theirs.
-    pub fn subagents_in_all(&self) -> usize {
-        self.traces.iter().map(|trace| trace.streams().len() - 1).sum()
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::recorded::TraceTurn;
-    use super::super::workload::Workload;
     use super::*;
 
     fn trace(id: &str, turns: usize, subagents: Vec<Subagent>) -> Trace {
@@ -133,10 +196,11 @@ mod tests {
     }
 
     #[test]
-    fn subagents_are_part_of_what_a_workload_is_and_of_what_it_can_reuse() {
+    fn subagents_are_part_of_what_a_workload_is() {
         let hash = |subagents| {
-            let workload = Workload::of_traces("w", vec![trace("s", 3, subagents)]).unwrap();
-            workload.recorded.unwrap().sha256.clone()
+            let mut bytes = Vec::new();
+            trace("s", 3, subagents).push_to(&mut bytes);
+            bytes
         };
         let hashes = [
             hash(Vec::new()),
@@ -160,8 +224,8 @@ mod tests {
             (agent(1, -1.0, None), "a wait of 0 s"),
             (agent(1, 0.0, Some((2, f64::NAN))), "a wait of 0 s"),
         ] {
-            let message = Workload::of_traces("w", vec![trace("s", 3, vec![wrong])]).unwrap_err();
-            let named = message.starts_with("session s: subagent s/a: ");
+            let message = trace("s", 3, vec![wrong]).check().unwrap_err();
+            let named = message.starts_with("subagent s/a: ");
             assert!(named && message.contains(said), "{message}");
         }
     }
