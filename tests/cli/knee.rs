@@ -168,3 +168,71 @@ fn a_workload_of_kind_recorded_is_asked_for_by_name_and_bound_to_its_bytes() {
     assert_eq!(code, Some(2));
     assert!(error.contains("other sessions are another workload"), "{error}");
 }
+
+/// Weka sessions in pairs: one alone, and one that sends two subagents out beside each other and waits
+/// for both.
+fn trees(folder: &Path) -> PathBuf {
+    let mut text = String::new();
+    let ids =
+        |from: u64, n: u64| (from..from + n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
+    for i in 0..40 {
+        let request = |t: u64, blocks: u64, think: u64| {
+            let (tokens, ids) = (64 * blocks, ids(0, blocks));
+            format!(
+                r#"{{"t":{t},"in":{tokens},"out":40,"hash_ids":[{ids}],"api_time":2,"think_time":{think}}}"#
+            )
+        };
+        let agent = |n: u64| {
+            let turns: Vec<_> = (0..6).map(|k| request(5 * k, 60 + 20 * k + i % 7, 3)).collect();
+            format!(
+                r#"{{"type":"subagent","agent_id":"a{n}","t":60,"duration_ms":40000,"requests":[{}]}}"#,
+                turns.join(",")
+            )
+        };
+        let mut requests = vec![request(0, 70 + i % 11, 0), request(15, 90 + i % 11, 13)];
+        if i % 2 == 1 {
+            requests.extend([agent(1), agent(2)]);
+        }
+        requests.extend([request(70, 120 + i % 11, 53), request(80, 130 + i % 11, 8)]);
+        writeln!(text, r#"{{"id":"s{i}","block_size":64,"requests":[{}]}}"#, requests.join(","))
+            .unwrap();
+    }
+    let path = folder.join("trees.jsonl");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn subagents_are_played_unless_they_are_left_out_and_a_population_with_them_falls_off_earlier() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = trees(folder.path());
+    let table = folder.path().join("trees.csv");
+    let import = ["sessions", "import", file.to_str().unwrap(), "--out", table.to_str().unwrap()];
+    assert!(trapcheck(&import).output().unwrap().status.success());
+    let ask = |file: &Path, more: &[&str]| {
+        let own = ["--sessions", file.to_str().unwrap(), "--format", "json"];
+        let (code, said, notes) = knee(&[&SIZES[..], &own, more].concat());
+        assert_eq!(code, Some(0), "{notes}");
+        (serde_json::from_str::<Value>(&said).unwrap(), notes)
+    };
+    let (with, notes) = ask(&file, &[]);
+    assert!(notes.contains("40 of 80 sessions are played"), "{notes}");
+    assert!(notes.contains("40 subagents played beside them, with 240 turns"), "{notes}");
+    assert!(notes.contains("theory beside it is of the sessions alone"), "{notes}");
+    assert_eq!(fact(&with, "sessions"), "trees, gaps up to 60 s, with subagents");
+    // The table that they are imported into says the same of when they ran.
+    let rungs = |answer: &Value| answer["populations"].clone();
+    assert!(rungs(&with).as_array().is_some_and(|rows| rows.len() > 4), "{with}");
+    assert_eq!(rungs(&ask(&table, &[]).0), rungs(&with));
+    let (without, notes) = ask(&file, &["--subagents", "left-out"]);
+    assert!(notes.contains("40 subagents and branches left out, with 240 turns"), "{notes}");
+    assert_eq!(fact(&without, "sessions"), "trees, gaps up to 60 s");
+    let crossing = |of: &Value| fact(of, "from empty: half-hit crossing").as_f64().unwrap();
+    assert!(crossing(&with) < 0.9 * crossing(&without), "{with} {without}");
+    let onset = |of: &Value| fact(of, "theory: all-miss onset n_b");
+    assert_eq!(onset(&with), onset(&without));
+    let law = ["--workload", "standard", "--subagents", "played"];
+    let (code, _, error) = knee(&[&SIZES[..], &law].concat());
+    assert_eq!(code, Some(2));
+    assert!(error.contains("--subagents is of recorded sessions"), "{error}");
+}

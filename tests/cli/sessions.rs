@@ -56,7 +56,7 @@ fn every_format_is_read_and_named() {
     let table = folder.path().join("all.csv");
     let copies = folder.path().join("traces");
     fs::create_dir(&copies).unwrap();
-    for name in ["agents.jsonl", "mooncake.jsonl", "arrays.json", "requests.csv"] {
+    for name in ["agents.jsonl", "mooncake.jsonl", "arrays.json", "requests.csv", "otlp.jsonl"] {
         fs::copy(root().join("tests/sessions").join(name), copies.join(name)).unwrap();
     }
     fs::write(copies.join("README.md"), "no trace").unwrap();
@@ -66,7 +66,8 @@ fn every_format_is_read_and_named() {
     let kept: Value = serde_json::from_str(&kept).unwrap();
     let files = kept["files"].as_array().unwrap();
     let formats: Vec<_> = files.iter().map(|file| file["format"].as_str().unwrap()).collect();
-    assert_eq!(formats, ["weka", "turn-arrays", "mooncake", "requests"]);
+    assert_eq!(formats, ["weka", "turn-arrays", "mooncake", "spans", "requests"]);
+    assert_eq!(files[3]["other_spans"], 1);
     assert!(files.iter().all(|file| file["sha256"].as_str().unwrap().len() == 64));
 }
 

@@ -84,7 +84,7 @@ fn add(run: &mut Run, like: &MadeUp, kind: Kind, i: u64, arrival_s: f64) {
     // Three base sessions in ten stay until the trap ends, and, if it ends, so does half
     // of the burst.
     let stays = trapped.filter(|span| match kind {
-        Kind::Base => i % 10 < 3,
+        Kind::Base | Kind::Subagent => i % 10 < 3,
         Kind::Burst => span.end_s.is_finite() && i.is_multiple_of(2),
     });
     let planned_tool_s = 1.0;
