@@ -221,7 +221,7 @@ fn subagents_are_played_unless_they_are_left_out_and_a_population_with_them_fall
     assert!(notes.contains("theory beside it is of the sessions alone"), "{notes}");
     assert_eq!(fact(&with, "sessions"), "trees, gaps up to 60 s, with subagents");
     // The table that they are imported into says the same of when they ran.
-    let rungs = |answer: &Value| answer["populations"].clone();
+    let rungs = |answer: &Value| answer["knee_populations"].clone();
     assert!(rungs(&with).as_array().is_some_and(|rows| rows.len() > 4), "{with}");
     assert_eq!(rungs(&ask(&table, &[]).0), rungs(&with));
     let (without, notes) = ask(&file, &["--subagents", "left-out"]);

@@ -5,13 +5,14 @@ mod fake;
 mod setup;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use fake::{Fake, Flush, Manner, Report, Trouble};
 use setup::{Setup, drive, drive_until, engine};
 use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::make::MakeError;
 use trapcheck_drive::preflight::PreflightError;
-use trapcheck_setup::setup::ArmSpec;
+use trapcheck_setup::setup::{ArmSpec, Awaited, Subagent, Trace, TraceTurn, Workload};
 
 const BURST: ArmSpec = ArmSpec::Burst { sessions: None };
 
@@ -305,4 +306,62 @@ fn a_run_that_is_ended_early_is_closed_as_truncated_with_its_reason() {
     let duration_s = meta["duration_s"].as_f64().unwrap();
     assert!((1.0..2.0).contains(&duration_s), "{duration_s}");
     assert_eq!(run.rows("turns").len() as u64, run.made.unwrap().meta.counts.turns);
+}
+
+#[test]
+fn a_session_waits_on_the_wire_for_the_subagents_that_it_started() {
+    let turn = |gap_s, prompt_tokens, reusable_tokens| TraceTurn {
+        gap_s,
+        prompt_tokens,
+        output_tokens: 5,
+        reusable_tokens,
+    };
+    let trace = |id: String, subagents| Trace {
+        id,
+        turns: vec![turn(0.0, 200, 0), turn(0.1, 300, 200)],
+        subagents,
+    };
+    let traces = (0..60).map(|i| {
+        let agent = |n: u32| Subagent {
+            trace: Arc::new(trace(format!("s{i}/{n}"), Vec::new())),
+            after: 1,
+            delay_s: 0.01 * f64::from(n),
+            awaited: Some(Awaited { turn: 2, rest_s: 0.02 }),
+        };
+        trace(format!("s{i}"), vec![agent(1), agent(2)])
+    });
+    let workload = Workload::of_traces("trees", traces.collect()).unwrap();
+    let setup = Setup { workload, ..Setup::of("vllm") };
+    let fake = Fake::start(Manner::vllm());
+    let arm = ArmSpec::Closed { population: 3 };
+    let engine = engine(&fake.url, Dialect::Vllm, None);
+    let run = drive_until(&setup, &arm, engine, |_| ControlFlow::Continue(()));
+    assert_eq!(run.made.as_ref().unwrap().meta.counts.request_errors, 0);
+    let turns = run.rows("turns");
+    // Of a turn: when it was ready, sent and answered.
+    let times = |kind: &str, session: &str, turn: &str| -> Option<[f64; 3]> {
+        let row = turns.iter().find(|r| (&*r[1], &*r[0], &*r[2]) == (kind, session, turn))?;
+        let [ready, submit, end] = [3, 4, 6].map(|column| row[column].parse().ok());
+        Some([ready?, submit?, end?])
+    };
+    let mut waited = 0;
+    for planned in run.rows("plan").iter().filter(|row| row[1] == "subagent") {
+        let follows = planned.last().unwrap();
+        let session = follows.strip_prefix("base ").unwrap().split(' ').next().unwrap();
+        assert!(follows.ends_with(" s; turn 2 waits"), "{follows}");
+        let (Some([ready, ..]), Some([_, _, end]), Some([second, ..])) = (
+            times("subagent", &planned[0], "1"),
+            times("subagent", &planned[0], "2"),
+            times("base", session, "2"),
+        ) else {
+            continue;
+        };
+        let [_, _, answered] = times("base", session, "1").unwrap();
+        assert!(answered + 0.0099 <= ready && end + 0.0199 <= second, "{planned:?}");
+        waited += 1;
+    }
+    assert!(waited > 5, "{waited}");
+    // An identity of its own: nothing that its session sent hits.
+    let first = |r: &&Vec<String>| r[1] == "subagent" && r[2] == "1" && r[11] == "ok";
+    assert!(turns.iter().filter(first).all(|r| r[8] == "0"), "{turns:?}");
 }

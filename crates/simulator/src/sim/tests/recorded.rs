@@ -272,3 +272,24 @@ fn gauges_of_the_last_pass_leave_out_what_was_sent_and_admitted_since() {
     };
     assert!(in_system(&last) < in_system(&now), "{} {}", in_system(&last), in_system(&now));
 }
+
+#[test]
+fn a_record_is_played_in_its_seeds_order_again_and_again_each_play_under_a_number_of_its_own() {
+    use crate::plan::{Arrivals, Plan};
+    let workload = made_up(10);
+    let names = |seed| -> Vec<String> {
+        let plan = Plan::draw(&workload, seed, &Arrivals::Closed { sessions: 25 }).unwrap();
+        assert!(plan.sessions.iter().map(|s| s.session).eq(0..25));
+        plan.sessions.iter().map(|s| s.trace.as_ref().unwrap().id.clone()).collect()
+    };
+    let (one, other) = (names(4), names(5));
+    assert_eq!((&one[10..20], &one[20..]), (&one[..10], &one[..5]));
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names
+    };
+    let traces = workload.recorded.as_ref().unwrap().traces.iter().map(|t| t.id.clone());
+    assert_eq!(sorted(&one[..10]), sorted(&traces.collect::<Vec<_>>()));
+    assert!(one != other && sorted(&one[..10]) == sorted(&other[..10]));
+}
