@@ -17,8 +17,8 @@ use crate::table::answers::sessions::lacks_something;
 /// Read recorded agent sessions: import, describe, fit a workload
 ///
 /// A trace is read from Weka files, the table that import writes, Mooncake and Bailian rows,
-/// turn arrays, and rows of requests that name a session (docs/sessions.md). A session that
-/// cannot be used is left out, named and counted.
+/// turn arrays, OpenTelemetry traces, and rows of requests that name a session (docs/sessions.md).
+/// A session that cannot be used is left out, named and counted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck sessions import traces --out sessions.csv.gz
