@@ -42,11 +42,11 @@ fn with_subagents(number: u64) -> Workload {
 }
 
 /// The row of a turn; `None` where it was not sent.
-fn row<'a>(
-    run: &'a SimRun,
+fn row(
+    run: &SimRun,
     (kind, session): (Kind, u32),
     turn: u32,
-) -> Option<&'a crate::client::records::TurnRecord> {
+) -> Option<&crate::client::records::TurnRecord> {
     run.turns.iter().find(|t| (t.kind, t.session, t.turn) == (kind, session, turn))
 }
 
