@@ -42,7 +42,11 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Observed, Unusable> {
         [0x28, 0xb5, 0x2f, 0xfd] => {
             Box::new(zstd::stream::read::Decoder::with_buffer(file).map_err(|e| cannot(&e))?)
         }
-        [b'P', b'A', b'R', b'1'] => return Err(fail("parquet is not read here: give text".into())),
+        [b'P', b'A', b'R', b'1'] => {
+            let why = "parquet is not read here: give text (of recorded sessions: `trapcheck \
+                       sessions describe FILE`)";
+            return Err(fail(why.into()));
+        }
         _ => Box::new(file),
     };
     read_stream(&mut stream, &name_of(path), format).map_err(fail)

@@ -177,6 +177,21 @@ fn bad_input_is_one_error_with_what_was_expected() {
 }
 
 #[test]
+fn recorded_sessions_are_no_engines_files_and_the_error_names_the_command_for_them() {
+    let folder = TempDir::new().unwrap();
+    for name in ["agents.jsonl", "arrays.json", "mooncake.jsonl"] {
+        let path = root().join("tests/sessions").join(name).display().to_string();
+        for args in [&["diagnose", &path][..], &["import", &path, "--out", "run"]] {
+            let output = trapcheck(folder.path(), args);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {}", out(&output));
+            let said = err(&output);
+            assert!(said.contains(name), "{said}");
+            assert!(said.contains("`trapcheck sessions describe FILE`"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn a_picture_is_drawn_and_its_data_are_the_timelines() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("server.log"), trapped_log()).unwrap();

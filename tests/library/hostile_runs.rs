@@ -1,6 +1,8 @@
 //! What a run directory can be when something went wrong: each test breaks one thing
 //! in a sound run and says what the reader must answer, and where.
 
+mod any_file;
+mod any_layout_bytes;
 mod command_line;
 mod contradictions;
 mod fixture;

@@ -266,7 +266,7 @@ impl Engine {
             self.clock = if rank(self).0 { self.clock } else { other.clock };
             return;
         }
-        notes.add("series of another clock: of it only what does not change is used", 0);
+        notes.add("series of another clock than the rest: of it only the pool, the version and the settings are used", 0);
         if rank(self) < rank(other) {
             std::mem::swap(&mut self.series, &mut other.series);
             (self.clock, self.hits_from) = (other.clock, other.hits_from);

@@ -11,6 +11,7 @@ mod json;
 mod lines;
 mod links;
 mod prometheus;
+mod record;
 mod records;
 mod run_meta;
 mod sglang_log;
@@ -39,6 +40,12 @@ pub enum ReadError {
          names one)"
     )]
     Unknown,
+    /// What agents did, in a format of recorded sessions.
+    #[error(
+        "recorded sessions ({0}), which say nothing about an engine: `trapcheck sessions describe \
+         FILE` says what they are like"
+    )]
+    Recorded(&'static str),
 }
 
 /// Bytes by which a format is recognised.
@@ -95,7 +102,7 @@ impl Reader {
         if text.iter().all(u8::is_ascii_whitespace) {
             return Err(ReadError::Empty);
         }
-        let format = self.forced.or_else(|| recognised(text)).ok_or(ReadError::Unknown)?;
+        let format = self.forced.map_or_else(|| recognised(text), Ok)?;
         let mut parse = parser(format, text, self.time_s);
         parse.push(text);
         self.parse = Some((format, parse));
@@ -157,22 +164,30 @@ fn lines<T: LineReader + 'static>(reader: T, is_log: bool) -> Box<dyn Parse> {
 }
 
 /// The format that the beginning of a source shows.
-fn recognised(head: &[u8]) -> Option<Format> {
+fn recognised(head: &[u8]) -> Result<Format, ReadError> {
     let has = |what: &str| memchr::memmem::find(head, what.as_bytes()).is_some();
-    match head.trim_ascii_start().first() {
-        Some(b'{') => json::paths(head).and_then(|paths| shape::recognised(&paths)),
+    let json = match head.trim_ascii_start().first() {
+        Some(b'{') => Some(json::paths(head).unwrap_or_default()),
         // A log line may begin with a bracket too.
-        Some(b'[') if json::paths(head).is_some_and(|paths| !paths.is_empty()) => {
-            json::paths(head).and_then(|paths| shape::recognised(&paths))
-        }
-        _ if has("Prefill batch") || has("Decode batch") || has("new fill batch") => {
-            Some(Format::SglangLog)
-        }
-        _ if prometheus::is_scrape(head) => Some(Format::Prometheus),
-        _ if has("Avg prompt throughput") => Some(Format::VllmLog),
-        _ if csv::is_table(head) => Some(Format::Csv),
-        _ if has("max_total_num_tokens=") || has("sglang.launch_server") => Some(Format::SglangLog),
-        _ if has("KV cache size: ") || has("vllm") || has("vLLM") => Some(Format::VllmLog),
+        Some(b'[') => json::paths(head).filter(|paths| !paths.is_empty()),
         _ => None,
+    };
+    if let Some(paths) = json {
+        let recorded = || shape::recorded(&paths).map_or(ReadError::Unknown, ReadError::Recorded);
+        return shape::recognised(&paths).ok_or_else(recorded);
     }
+    Ok(match () {
+        () if has("Prefill batch") || has("Decode batch") || has("new fill batch") => {
+            Format::SglangLog
+        }
+        () if prometheus::is_scrape(head) => Format::Prometheus,
+        () if has("Avg prompt throughput") => Format::VllmLog,
+        () if csv::is_sessions(head) => {
+            return Err(ReadError::Recorded("a table with reusable_tokens"));
+        }
+        () if csv::is_table(head) => Format::Csv,
+        () if has("max_total_num_tokens=") || has("sglang.launch_server") => Format::SglangLog,
+        () if has("KV cache size: ") || has("vllm") || has("vLLM") => Format::VllmLog,
+        () => return Err(ReadError::Unknown),
+    })
 }

@@ -75,9 +75,9 @@ impl Capacity {
             fixed(self.tokens_per_s, 0)
         );
         let Some(capacity) = self.sessions_per_s else { return vec![rate] };
-        let arriving = self
-            .arriving_per_s
-            .map_or(String::new(), |arriving| format!("; {} arrive", fixed(arriving, 3)));
+        let arriving = self.arriving_per_s.map_or(String::new(), |arriving| {
+            format!("; {} sessions/s arrive", fixed(arriving, 3))
+        });
         let rate = format!(
             "{rate}: at most {} sessions/s, fewer where sessions were cut short{arriving}",
             fixed(capacity, 3)

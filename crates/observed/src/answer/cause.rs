@@ -139,11 +139,15 @@ fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
         ));
     }
     let all = client.served + client.failed + client.cancelled;
-    if client.failed + client.cancelled > 0 {
-        said.push(format!(
-            "{} of {all} requests failed and {} were given up or in flight at the end: a queue that shrinks with their sessions is no recovery",
-            client.failed, client.cancelled
-        ));
+    match (client.failed, client.cancelled) {
+        (0, 0) => {}
+        // As at the end of every file.
+        (0, open) => {
+            said.push(format!("{open} of {all} requests were given up or in flight at the end"));
+        }
+        (failed, open) => said.push(format!(
+            "{failed} of {all} requests failed and {open} were given up or in flight at the end: a queue that shrinks with their sessions is no recovery"
+        )),
     }
     if let Some(turns) = client
         .turns_per_session
@@ -180,7 +184,7 @@ fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
     said
 }
 
-const TWICE: &str = "send one long prompt twice to the idle engine: if the second misses, restart it, and ask for a fix by its version";
+const TWICE: &str = "send one long prompt twice to the idle engine (hold new sessions back until it is): if the second finds nothing, restart it, and look for a fix by its version";
 
 /// One line that says what to do.
 pub fn action(facts: &Facts<'_>, verdict: Verdict, cause: Cause) -> String {
@@ -199,10 +203,10 @@ pub fn action(facts: &Facts<'_>, verdict: Verdict, cause: Cause) -> String {
                 "cap the sessions in the system at about {cap}, counting those in tool calls and every stream of sub-agents, and release them as others end; watch waiting time and sessions held beside the hits"
             )
         }
-        _ if bad => format!("{TWICE}; if it hits, cap the sessions in the system, those in tool calls counted, below what the pool holds (--pool and the client's requests give the number)"),
+        _ if bad => format!("{TWICE}; if it finds the first, cap the sessions in the system, those in tool calls counted, below what the pool holds (--pool and the client's requests give the number)"),
         (Verdict::QueueOnly, _) => "reuse works, so a session cap will not help: less load, more engines, or a limit on long cold prompts".into(),
         (Verdict::Cold, _) => "there is nothing to reuse: only less load or more engines shorten the queue".into(),
-        (Verdict::MissOnly, _) => format!("nothing waits yet; {TWICE}; if it hits, find out what fills the pool before the load rises"),
+        (Verdict::MissOnly, _) => format!("nothing waits yet; {TWICE}; if it finds the first, find out what fills the pool before the load rises"),
         (Verdict::Good, _) => "nothing to do".into(),
         _ => switch_on(facts),
     }

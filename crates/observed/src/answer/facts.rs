@@ -62,8 +62,9 @@ impl<'a> Facts<'a> {
             if of_reusable { Some((1.0, "what the sessions had sent before")) } else { ceiling };
         let by_sessions =
             client.and_then(Client::reuse_share).map(|c| (c, "by the sessions' own prompts"));
-        let seen =
-            best.filter(|b| *b >= rule.reuse_shown).map(|b| (b, "the best stretch of this file"));
+        let seen = best
+            .filter(|b| *b >= rule.reuse_shown)
+            .map(|b| (b, "the best stretch of this file did"));
         // What was found could be found, whatever the sessions seem to share.
         let most = |a: &(f64, &str), b: &(f64, &str)| a.0.total_cmp(&b.0);
         let ceiling = ceiling.or_else(|| seen.into_iter().chain(by_sessions).max_by(most));

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::requests::Client;
 use super::share::percent;
 use super::times::{length, shown};
-use super::{Answer, Evidence, Identity, Verdict, capacity, cause};
+use super::{Answer, Cause, Evidence, Identity, Verdict, capacity, cause};
 use crate::digits::fixed;
 use crate::form::Clock;
 use crate::sessions::By;
@@ -41,7 +41,7 @@ pub fn in_words(name: &str, facts: &Facts<'_>, decided: Decided) -> Answer {
         since_s: judged.then_some(from),
         until_s: (judged && !lasts).then_some(to),
         headline,
-        evidence: evidence(facts, &decided),
+        evidence: told_first(evidence(facts, &decided), decided.cause),
         capacity: capacity::capacity(facts, decided.stretch).filter(|_| decided.verdict.is_bad()),
         contradictions: cause::contradictions(
             facts,
@@ -53,6 +53,22 @@ pub fn in_words(name: &str, facts: &Facts<'_>, decided: Decided) -> Answer {
         switch_on: (decided.verdict == Verdict::Unmeasurable).then(|| cause::switch_on(facts)),
         timeline: facts.timeline.clone(),
     }
+}
+
+/// What proves the cause next to the hits, so that it is among the lines that are printed.
+fn told_first(mut evidence: Vec<Evidence>, cause: Cause) -> Vec<Evidence> {
+    let proofs: &[&str] = match cause {
+        Cause::Capacity => &["footprints over pool"],
+        Cause::NotThisPool => &["binding pool", "footprints over pool"],
+        Cause::ColdPrompt | Cause::ColdFirst => &["slow first tokens"],
+        _ => &[],
+    };
+    let place = |proof: &&str| evidence.iter().position(|e| e.quantity == *proof);
+    if let Some(from) = proofs.iter().find_map(place) {
+        let to = evidence.iter().take_while(|e| e.quantity == "hit fraction").count().min(from);
+        evidence[to..=from].rotate_right(1);
+    }
+    evidence
 }
 
 fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
@@ -67,7 +83,11 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
             Clock::Order => String::new(),
             _ => format!(" over {}", length(to_s - from_s)),
         };
-        let words = format!("found {} of the {of}{over} (from {})", percent(hits), facts.hits_from);
+        let words = format!(
+            "found {} of the {of}{over} in the cache, by {}",
+            percent(hits),
+            facts.hits_from
+        );
         evidence.push(say("hit fraction", hits, "", words));
     }
     if let Some((ceiling, how)) = facts.ceiling {

@@ -52,11 +52,12 @@ pub fn tokens(x: f64) -> Option<u64> {
 impl Ended {
     /// Whether a status says that it was served; `None` where it was given up or in flight.
     pub fn told(status: &str) -> Option<bool> {
-        match status.to_ascii_lowercase().as_str() {
-            "200" | "ok" | "success" | "successful" | "completed" | "stop" | "length" => Some(true),
-            "cancelled" | "canceled" | "incomplete" | "aborted" | "unfinished_at_horizon" => None,
-            _ => Some(false),
-        }
+        const SERVED: [&str; 7] =
+            ["200", "ok", "success", "successful", "completed", "stop", "length"];
+        const GIVEN_UP: [&str; 5] =
+            ["cancelled", "canceled", "incomplete", "aborted", "unfinished_at_horizon"];
+        let is = |word: &&str| status.eq_ignore_ascii_case(word);
+        if GIVEN_UP.iter().any(is) { None } else { Some(SERVED.iter().any(is)) }
     }
 }
 

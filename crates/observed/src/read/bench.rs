@@ -31,7 +31,7 @@ const NUMBERS: [(&str, &str); 6] = [
 ];
 
 impl Take for Lists {
-    fn take(&mut self, event: Event<'_>, _line: u64) {
+    fn take(&mut self, event: Event<'_>, line: u64) {
         match event {
             Event::Scalar(path, Scalar::Number(x)) => {
                 match NUMBERS.iter().find(|(key, _)| *key == path) {
@@ -51,7 +51,7 @@ impl Take for Lists {
                 self.errors.push(failed);
             }
             Event::Close("") => self.result(),
-            Event::Broken(why, line) => {
+            Event::Broken(why) => {
                 self.numbers.clear();
                 self.errors.clear();
                 self.observed.dropped.add(why, line);

@@ -1,8 +1,10 @@
 //! Tables with a header: gauges that an operator sampled, or requests that a client logged.
 //! Headers vary: a column is known by how its name ends.
 
+use std::borrow::Cow;
+
 use super::clock::moment;
-use super::lines::LineReader;
+use super::lines::{LineReader, whole_number};
 use crate::form::{Clock, Ended, Observed, Quantity, Request, Sample, tokens};
 
 /// What a column holds.
@@ -103,9 +105,15 @@ fn column(header: &str) -> Option<Column> {
 
 /// A number, with separators of thousands or without.
 fn number_in(field: &str) -> Option<f64> {
+    if let Some(x) = whole_number(field.as_bytes()) {
+        return Some(x);
+    }
+    if !field.bytes().any(|b| b == b',') {
+        return fast_float2::parse(field).ok();
+    }
     let mut groups = field.split('.').next().unwrap_or("").split(',');
     let first = groups.next().is_some_and(|g| (1..=3).contains(&g.trim_start_matches('-').len()));
-    if field.contains(',') && first && groups.all(|g| g.len() == 3) {
+    if first && groups.all(|g| g.len() == 3) {
         return fast_float2::parse(field.replace(',', "")).ok();
     }
     fast_float2::parse(field).ok()
@@ -115,10 +123,17 @@ fn number_in(field: &str) -> Option<f64> {
 pub fn is_table(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
     let Ok(line) = std::str::from_utf8(line) else { return false };
-    let columns: Vec<_> = fields(line, separator(line)).filter_map(|f| column(&f)).collect();
+    let columns: Vec<_> = fields(line, separator(line)).iter().filter_map(|f| column(f)).collect();
     let gauges = columns.iter().filter(|c| matches!(c, Column::Gauge(_))).count();
     columns.contains(&Column::Time) && gauges >= 2
         || columns.contains(&Column::Session) && columns.contains(&Column::Prompt)
+}
+
+/// Whether a source is a table of recorded sessions.
+pub fn is_sessions(head: &[u8]) -> bool {
+    let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
+    let has = |name: &[u8]| line.trim_ascii().split(|b| *b == b',').any(|field| field == name);
+    has(b"session") && has(b"reusable_tokens")
 }
 
 fn separator(header: &str) -> char {
@@ -126,10 +141,23 @@ fn separator(header: &str) -> char {
 }
 
 /// The fields of a line, without the quotes around them.
-fn fields(line: &str, separator: char) -> impl Iterator<Item = String> {
+fn fields(line: &str, separator: char) -> Vec<Cow<'_, str>> {
+    let line = line.trim_end_matches('\r');
+    if memchr::memchr(b'"', line.as_bytes()).is_none() {
+        let mut fields = Vec::with_capacity(16);
+        let mut from = 0;
+        for (at, byte) in line.bytes().enumerate() {
+            if char::from(byte) == separator {
+                fields.push(Cow::Borrowed(&line[from..at]));
+                from = at + 1;
+            }
+        }
+        fields.push(Cow::Borrowed(&line[from..]));
+        return fields;
+    }
     let mut fields = vec![String::new()];
     let mut quoted = false;
-    for c in line.trim_end_matches('\r').chars() {
+    for c in line.chars() {
         match c {
             '"' => quoted = !quoted,
             c if c == separator && !quoted => fields.push(String::new()),
@@ -140,7 +168,7 @@ fn fields(line: &str, separator: char) -> impl Iterator<Item = String> {
             }
         }
     }
-    fields.into_iter()
+    fields.into_iter().map(Cow::Owned).collect()
 }
 
 /// Reads it.
@@ -164,10 +192,10 @@ impl LineReader for Table {
         }
         if self.columns.is_empty() {
             self.separator = separator(text);
-            self.columns = fields(text, self.separator).map(|f| column(&f)).collect();
+            self.columns = fields(text, self.separator).iter().map(|f| column(f)).collect();
             return;
         }
-        let fields: Vec<String> = fields(text, self.separator).collect();
+        let fields = fields(text, self.separator);
         if fields.len() != self.columns.len() {
             let why = if ended {
                 "rows with another number of fields than the header"
@@ -196,20 +224,33 @@ impl LineReader for Table {
     }
 }
 
-impl Table {
-    fn each<'a>(&'a self, fields: &'a [String]) -> impl Iterator<Item = (Column, &'a str)> {
-        let known = self.columns.iter().zip(fields).filter(|(_, f)| !f.trim().is_empty());
-        known.filter_map(|(column, field)| Some(((*column)?, field.trim())))
+/// A field without the blanks around it: mostly there are none.
+fn trimmed(field: &str) -> &str {
+    match field.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => field,
+        _ => field.trim(),
     }
+}
 
-    fn sample(&mut self, line: u64, fields: &[String]) {
-        let (mut sample, mut engine, mut t) = (Sample::at(0.0), String::new(), None);
+/// The fields of a row that are known and not empty.
+fn each<'a>(
+    columns: &[Option<Column>],
+    fields: &'a [Cow<'_, str>],
+) -> impl Iterator<Item = (Column, &'a str)> {
+    let known = columns.iter().zip(fields);
+    let known = known.filter_map(|(column, field)| Some(((*column)?, trimmed(field))));
+    known.filter(|(_, field)| !field.is_empty())
+}
+
+impl Table {
+    fn sample(&mut self, line: u64, fields: &[Cow<'_, str>]) {
+        let (mut sample, mut engine, mut t) = (Sample::at(0.0), "", None);
         let mut bad = false;
-        for (column, field) in self.each(fields) {
+        for (column, field) in each(&self.columns, fields) {
             let number = || number_in(field);
             match column {
                 Column::Time => t = moment(field),
-                Column::Engine => engine = field.to_owned(),
+                Column::Engine => engine = field,
                 Column::Gauge(quantity) => match number() {
                     Some(x) => sample.set(quantity, x),
                     None => bad = true,
@@ -235,32 +276,37 @@ impl Table {
             return;
         }
         self.observed.clock = if t > 9e8 { Clock::Wall } else { Clock::Monotonic };
-        self.observed.engines.entry(engine).or_default().series.push(sample);
+        match self.observed.engines.get_mut(engine) {
+            Some(engine) => engine.series.push(sample),
+            None => {
+                self.observed.engines.entry(engine.into()).or_default().series.push(sample);
+            }
+        }
     }
 
-    fn request(&mut self, line: u64, fields: &[String]) {
+    fn request(&mut self, line: u64, fields: &[Cow<'_, str>]) {
         let mut request = Request { row: self.row, ..Request::default() };
         let (mut session, mut kind, mut failed, mut bad) = (None, None, None, false);
-        for (column, field) in self.each(fields) {
-            let number = number_in(field).filter(|x| *x >= 0.0);
+        for (column, field) in each(&self.columns, fields) {
+            let is_number = !matches!(
+                column,
+                Column::Session
+                    | Column::Kind
+                    | Column::Status
+                    | Column::Engine
+                    | Column::Time
+                    | Column::Submit
+                    | Column::End
+            );
+            let number = is_number.then(|| number_in(field)).flatten().filter(|x| *x >= 0.0);
             let count = number.and_then(tokens);
-            bad |= count.is_none()
-                && !matches!(
-                    column,
-                    Column::Session
-                        | Column::Kind
-                        | Column::Status
-                        | Column::Engine
-                        | Column::Time
-                        | Column::Submit
-                        | Column::End
-                );
+            bad |= is_number && count.is_none();
             match column {
-                Column::Session => session = Some(field.to_owned()),
-                Column::Kind => kind = Some(field.to_owned()),
+                Column::Session => session = Some(field),
+                Column::Kind => kind = Some(field),
                 Column::Turn => request.turn = count.and_then(|n| u32::try_from(n).ok()),
                 Column::Status => match Ended::told(field) {
-                    Some(served) => failed = (!served).then(|| field.to_owned()),
+                    Some(served) => failed = (!served).then_some(field),
                     None => request.ended = Ended::Cancelled,
                 },
                 Column::Latency => request.latency_s = number,
@@ -280,12 +326,12 @@ impl Table {
             request.cached_tokens = None;
         }
         self.turns_from_0 |= request.turn == Some(0);
-        let session = session.map(|id: String| match kind {
-            Some(kind) => format!("{kind} {id}"),
-            None => id,
+        let session = session.map(|id| match kind {
+            Some(kind) => Cow::Owned(format!("{kind} {id}")),
+            None => Cow::Borrowed(id),
         });
         if let Some(words) = failed {
-            request.ended = Ended::Failed(self.observed.names.error(&words));
+            request.ended = Ended::Failed(self.observed.names.error(words));
         }
         self.observed.clock = match request.t_submit_s {
             Some(t) if t > 9e8 => Clock::Wall,

@@ -6,8 +6,7 @@ use crate::form::Observed;
 
 /// Makes an [`Observed`] of the events of a JSON source.
 pub trait Take {
-    /// The next event. `line` is where the bytes begin that it came with: of a document that
-    /// says little, of records where they are.
+    /// The next event, and the line that it is on.
     fn take(&mut self, event: Event<'_>, line: u64);
 
     /// What was read.
@@ -29,14 +28,13 @@ impl<T: Take> Json<T> {
 
 impl<T: Take> Parse for Json<T> {
     fn push(&mut self, bytes: &[u8]) {
-        let (line, taker) = (self.events.line(), &mut self.taker);
-        self.events.push(bytes, &mut |event| taker.take(event, line));
+        let taker = &mut self.taker;
+        self.events.push(bytes, &mut |event, line| taker.take(event, line));
     }
 
     fn finish(self: Box<Self>) -> Observed {
         let Self { mut events, mut taker } = *self;
-        let line = events.line();
-        events.finish(&mut |event| taker.take(event, line));
+        events.finish(&mut |event, line| taker.take(event, line));
         taker.finish()
     }
 }

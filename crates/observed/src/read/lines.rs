@@ -120,13 +120,19 @@ impl<T> Marks<T> {
     }
 }
 
+/// A number of at most fifteen digits and nothing else: it is exact in binary too.
+pub fn whole_number(digits: &[u8]) -> Option<f64> {
+    let whole = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    let number = || digits.iter().fold(0_u64, |x, digit| 10 * x + u64::from(digit - b'0'));
+    whole.then(|| number() as f64)
+}
+
 /// A number with an optional unit behind it: `97.3%`, `12 reqs`, `178,880 tokens`, `nan`.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let bytes = text.as_bytes();
-    let whole = bytes.iter().take(15).take_while(|b| b.is_ascii_digit()).count();
-    if whole == bytes.len() && whole > 0 {
-        return Some(bytes.iter().fold(0_u64, |x, digit| 10 * x + u64::from(digit - b'0')) as f64);
+    if let Some(x) = whole_number(bytes) {
+        return Some(x);
     }
     let of_number = |b: &u8| {
         b.is_ascii_digit()

@@ -1,7 +1,7 @@
 //! The text of a /metrics endpoint of vLLM or SGLang: one scrape, or several one after the
 //! other. Names of all versions, with and without `_total`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::clock::moment;
 use super::lines::LineReader;
@@ -9,13 +9,15 @@ use crate::form::{Clock, Engine, OTHER_COUNTERS, Observed, Quantity, Sample};
 
 /// Whether a source begins as such a text does.
 pub fn is_scrape(head: &[u8]) -> bool {
-    let lines = head.split(|b| *b == b'\n').take(5000);
-    let ours = |line: &[u8]| {
+    let mut lines = head.split(|b| *b == b'\n').take(5000);
+    lines.any(|line| {
         let line = line.strip_prefix(b"# HELP ").or(line.strip_prefix(b"# TYPE ")).unwrap_or(line);
-        line.starts_with(b"vllm:") || line.starts_with(b"sglang:") || line.starts_with(b"sglang_")
-    };
-    lines.into_iter().any(ours)
+        OURS.iter().any(|prefix| line.starts_with(prefix.as_bytes()))
+    })
 }
+
+/// What the names of an engine's metrics begin with.
+const OURS: [&str; 3] = ["vllm:", "sglang:", "sglang_"];
 
 /// Values of one scrape by engine and metric.
 type Staged = BTreeMap<String, BTreeMap<String, f64>>;
@@ -28,7 +30,7 @@ pub struct Scrapes {
     /// The scrape that is being read, by engine.
     staged: Staged,
     /// Series of it that were seen: one again begins the next scrape.
-    seen: std::collections::HashSet<Vec<u8>>,
+    seen: HashSet<String>,
     scrapes: u64,
     started: BTreeMap<String, f64>,
 }
@@ -79,8 +81,7 @@ impl Scrapes {
             self.observed.dropped.add("lines that are no metric", line);
             return;
         };
-        let known = name.strip_prefix("vllm:").or_else(|| name.strip_prefix("sglang:"));
-        let known = known.or_else(|| name.strip_prefix("sglang_"));
+        let known = OURS.iter().find_map(|prefix| name.strip_prefix(prefix));
         if known.is_none() && name != "process_start_time_seconds" {
             return;
         }
@@ -96,11 +97,11 @@ impl Scrapes {
             self.observed.dropped.add("last values of a cut-off file", line);
             return;
         }
-        let series = text[..text.len() - rest.len()].trim_end().as_bytes().to_vec();
-        if !self.seen.insert(series.clone()) {
+        let series = text[..text.len() - rest.len()].trim_end();
+        if self.seen.contains(series) {
             self.end();
-            self.seen.insert(series);
         }
+        self.seen.insert(series.to_owned());
         if let Some(t) = words.next().and_then(number).filter(|t| *t > 1e9) {
             self.time_s = moment(&t.to_string());
         }
@@ -139,14 +140,13 @@ impl Scrapes {
             .into_iter()
             .find_map(label);
         let key = part.map_or_else(|| metric.to_owned(), |part| format!("{metric}/{part}"));
-        let values = self.staged.entry(engine.clone()).or_default();
-        // Several models or priorities on one engine.
-        *values.entry(key).or_insert(0.0) += value;
         if known.is_some() {
-            let there = self.observed.engines.entry(engine).or_default();
+            let there = self.observed.engines.entry(engine.clone()).or_default();
             there.software = Some(software);
             there.model = there.model.take().or_else(|| label("model_name").map(str::to_owned));
         }
+        // Several models or priorities on one engine.
+        *self.staged.entry(engine).or_default().entry(key).or_insert(0.0) += value;
     }
 }
 
@@ -168,7 +168,7 @@ impl LineReader for Scrapes {
                 }
             }
             // A line with a time alone, as `date` prints it between scrapes.
-            None => match moment(text).filter(|t| *t > 9e8) {
+            None => match time_alone(text) {
                 Some(t) => {
                     self.end();
                     self.time_s = Some(t);
@@ -185,13 +185,20 @@ impl LineReader for Scrapes {
     }
 }
 
+/// The time that a line without a metric says.
+fn time_alone(text: &str) -> Option<f64> {
+    let is_metric = OURS.iter().any(|prefix| text.starts_with(prefix));
+    if is_metric { None } else { moment(text).filter(|t| *t > 9e8) }
+}
+
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
 /// Name, labels and what follows.
 fn parts(text: &str) -> Option<(&str, Labels<'_>, &str)> {
-    let end = text.find(['{', ' ', '\t'])?;
-    let (name, rest) = text.split_at(end);
-    if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b':') {
+    let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b':';
+    let end = text.bytes().position(|b| !in_name(b))?;
+    let (name, rest) = text.split_at_checked(end)?;
+    if !rest.starts_with(['{', ' ', '\t']) {
         return None;
     }
     let Some(mut rest) = rest.strip_prefix('{') else { return Some((name, Vec::new(), rest)) };
@@ -201,7 +208,8 @@ fn parts(text: &str) -> Option<(&str, Labels<'_>, &str)> {
         if let Some(after) = rest.strip_prefix('}') {
             return Some((name, labels, after));
         }
-        let (key, after) = rest.split_once("=\"")?;
+        let (key, after) = rest.split_at_checked(memchr::memchr(b'=', rest.as_bytes())?)?;
+        let after = after.strip_prefix("=\"")?;
         let mut end = 0;
         let bytes = after.as_bytes();
         while *bytes.get(end)? != b'"' {

@@ -12,7 +12,7 @@ pub struct RunMeta {
 }
 
 impl Take for RunMeta {
-    fn take(&mut self, event: Event<'_>, _line: u64) {
+    fn take(&mut self, event: Event<'_>, line: u64) {
         let engine = &mut self.engine;
         match event {
             Event::Scalar("pool_tokens", Scalar::Number(x)) if x >= 1.0 => {
@@ -29,7 +29,7 @@ impl Take for RunMeta {
             }
             Event::Scalar("source", Scalar::Text("simulator")) => self.observed.simulated = true,
             Event::Scalar("population", Scalar::Number(_)) => self.observed.closed = Some(true),
-            Event::Broken(why, line) => self.observed.dropped.add(why, line),
+            Event::Broken(why) => self.observed.dropped.add(why, line),
             _ => {}
         }
     }

@@ -42,6 +42,11 @@ pub enum Field {
     HashIds,
 }
 
+impl Field {
+    /// How many there are.
+    pub const COUNT: usize = Self::HashIds as usize + 1;
+}
+
 /// A shape.
 pub struct Shape {
     pub format: Format,
@@ -243,4 +248,23 @@ pub fn recognised(paths: &BTreeSet<String>) -> Option<Format> {
         .find(|(is, _)| *is)
         .map(|(_, format)| format)
         .or_else(|| (usage("") || usage("[].")).then_some(Format::Usage))
+}
+
+/// What sort of recorded sessions these paths show: what agents did, and no engine's doing.
+pub fn recorded(paths: &BTreeSet<String>) -> Option<&'static str> {
+    let has = |name: &str| ["", "[]."].iter().any(|at| paths.contains(&format!("{at}{name}")));
+    let any = |names: &[&str]| names.iter().any(|name| has(name));
+    let known = [
+        (has("chat_id") && has("input_length"), "rows with chat_id, as Bailian's"),
+        (
+            has("input_length") && any(&["output_length", "hash_ids[]"]),
+            "rows with input_length, as Mooncake's",
+        ),
+        (has("num_turns") && has("input_prompt_length"), "objects with num_turns"),
+        (
+            any(&["requests[].in", "requests[].out", "requests[].hash_ids[]", "requests[].t"]),
+            "objects with requests, as Weka's",
+        ),
+    ];
+    known.into_iter().find(|(is, _)| *is).map(|(_, what)| what)
 }

@@ -109,12 +109,18 @@ impl Totals {
 impl Take for Totals {
     fn take(&mut self, event: Event<'_>, line: u64) {
         match event {
+            // A round is a part of its summary.
+            Event::Scalar(path, _) if path.starts_with("round.") => {}
             // Items of a list add up: one per engine or rank.
-            Event::Scalar(path, Scalar::Number(x)) if self.values.len() < 20_000 => {
-                *self.values.entry(path.to_owned()).or_insert(0.0) += x;
+            Event::Scalar(path, Scalar::Number(x)) => {
+                if let Some(sum) = self.values.get_mut(path) {
+                    *sum += x;
+                } else if self.values.len() < 20_000 {
+                    self.values.insert(path.to_owned(), x);
+                }
             }
             Event::Close("") => self.result(line),
-            Event::Broken(why, line) => {
+            Event::Broken(why) => {
                 self.values.clear();
                 self.observed.dropped.add(why, line);
             }

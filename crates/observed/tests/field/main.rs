@@ -7,6 +7,7 @@ mod cases_engine;
 mod cases_lies;
 mod cases_requests;
 mod corpus;
+mod every_reader;
 mod formats;
 mod imports;
 mod made;

@@ -323,3 +323,36 @@ fn a_status_that_is_a_failure_is_kept_as_one() {
     let cancelled = observed.requests.iter().filter(|r| r.ended == Ended::Cancelled).count();
     assert_eq!((served, cancelled, observed.requests.len()), (1, 1, 4));
 }
+
+#[test]
+fn recorded_sessions_are_refused_with_the_command_that_reads_them() {
+    let traces = [
+        (
+            "{\"timestamp\":27482,\"input_length\":6955,\"output_length\":52,\"hash_ids\":[46,47]}\n",
+            "Mooncake",
+        ),
+        (
+            "{\"chat_id\":9,\"parent_chat_id\":-1,\"timestamp\":61.1,\"input_length\":521,\"output_length\":132,\"type\":\"text\",\"turn\":1,\"hash_ids\":[1089]}\n",
+            "Bailian",
+        ),
+        (
+            "{\"id\":\"a\",\"block_size\":64,\"requests\":[{\"t\":0.0,\"type\":\"s\",\"in\":14,\"out\":6,\"hash_ids\":[1]}]}\n",
+            "Weka",
+        ),
+        (
+            "[{\"id\":\"one\",\"num_turns\":2,\"input_prompt_length\":10,\"assistant_response_length\":[1,2]}]",
+            "num_turns",
+        ),
+        (
+            "session,turn,t_s,prompt_tokens,output_tokens,reusable_tokens\na,1,0.0,100,5,0\n",
+            "reusable_tokens",
+        ),
+    ];
+    for (text, what) in traces {
+        let error = whole(text.as_bytes(), None).unwrap_err().to_string();
+        assert!(error.contains("`trapcheck sessions describe FILE`"), "{error}");
+        assert!(error.contains(what), "{error}");
+    }
+    // A client's own table of requests is not one.
+    assert_eq!(read("session_id,turn,prompt_tokens\na,1,10\n").requests.len(), 1);
+}
