@@ -7,6 +7,7 @@ mod bench;
 mod clock;
 mod csv;
 mod document;
+mod exposed;
 mod json;
 mod lines;
 mod links;

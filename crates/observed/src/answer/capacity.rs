@@ -75,12 +75,12 @@ impl Capacity {
             fixed(self.tokens_per_s, 0)
         );
         let Some(capacity) = self.sessions_per_s else { return vec![rate] };
-        let arriving = self.arriving_per_s.map_or(String::new(), |arriving| {
-            format!("; {} sessions/s arrive", fixed(arriving, 3))
-        });
+        let arriving = self.arriving_per_s;
+        let arriving =
+            arriving.map_or(String::new(), |arriving| format!("; {} arrive", sessions(arriving)));
         let rate = format!(
-            "{rate}: at most {} sessions/s, fewer where sessions were cut short{arriving}",
-            fixed(capacity, 3)
+            "{rate}: at most {}, fewer where sessions were cut short{arriving}",
+            sessions(capacity)
         );
         if self.closed || by_model {
             return vec![rate];
@@ -90,5 +90,14 @@ impl Capacity {
             rate,
             "a cut of arrivals to just below what is served now does not clear it; --cell adds the rate and the caps that do".into(),
         ]
+    }
+}
+
+/// Sessions per second, or per hour where a second has hardly any.
+fn sessions(per_s: f64) -> String {
+    if per_s < 0.01 {
+        format!("{} sessions/hour", fixed(3600.0 * per_s, 1))
+    } else {
+        format!("{} sessions/s", fixed(per_s, 3))
     }
 }

@@ -74,7 +74,13 @@ pub fn contradictions(
         }
     }
     if verdict == Verdict::Trap && grew != Some(true) {
-        said.push("the backlog did not grow, and cannot in a closed population: not testable, not contradicted".into());
+        let why = match facts.closed {
+            Some(true) => "in a closed population",
+            _ => "with so few turns",
+        };
+        said.push(format!(
+            "growth is not testable {why}: that the backlog did not grow is nothing against it"
+        ));
     }
     if let Some(share) = facts.over.as_ref().and_then(|o| o.deferred).filter(|share| *share > 0.0) {
         said.push(format!(
@@ -117,16 +123,16 @@ fn of_usage(facts: &Facts<'_>) -> Option<String> {
     let filled = facts.over.as_ref().and_then(|over| over.filled);
     let so = match (filled, &facts.occupancy) {
         (_, Some(o)) if o.over_pool > 1.0 => {
-            "it counts running requests only, so this is no contradiction".into()
+            "but it counts running requests only, so this is no contradiction".into()
         }
         (Some(filled), _) => format!(
-            "it counts running requests only; with what is cached and idle {} of the pool was filled",
+            "but it counts running requests only; with what is cached and idle {} of the pool was filled",
             percent(filled)
         ),
         (None, Some(_)) => "and the sessions fit: room is not what they lack".into(),
-        (None, None) => "it counts running requests only, so it tells neither a full pool nor an engine that lost its cache".into(),
+        (None, None) => "but it counts running requests only, so it tells neither a full pool nor an engine that lost its cache".into(),
     };
-    Some(format!("KV usage peaks at {}: {so}", percent(usage)))
+    Some(format!("KV usage peaks at {}, {so}", percent(usage)))
 }
 
 fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
@@ -141,6 +147,9 @@ fn of_client(client: &Client, facts: &Facts<'_>) -> Vec<String> {
     let all = client.served + client.failed + client.cancelled;
     match (client.failed, client.cancelled) {
         (0, 0) => {}
+        (failed, 0) => said.push(format!(
+            "{failed} of {all} requests failed: a queue that shrinks with their sessions is no recovery"
+        )),
         // As at the end of every file.
         (0, open) => {
             said.push(format!("{open} of {all} requests were given up or in flight at the end"));
@@ -223,7 +232,7 @@ pub fn switch_on(facts: &Facts<'_>) -> String {
         return "take a second scrape a minute later and give both files".into();
     }
     if has(Format::Prometheus) && !facts.timeline.bins.iter().any(|b| b.looked_up > 0.0) {
-        return "scrape the token counters: vllm:prefix_cache_queries and _hits, or sglang:realtime_tokens_total (or prompt_tokens_total and cached_tokens_total); hit-rate gauges do not do".into();
+        return "scrape the token counters: vllm:prefix_cache_queries and _hits, or sglang:realtime_tokens_total (or prompt_tokens_total and cached_tokens_total); hit-rate gauges will not do".into();
     }
     if facts.client.is_some_and(|c| c.unknown > 0 && c.known == 0) {
         return "let the engine report cached tokens per request: vLLM --enable-prompt-tokens-details, SGLang --enable-cache-report; streams also need stream_options.include_usage; or give two scrapes of /metrics".into();

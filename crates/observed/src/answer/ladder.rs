@@ -27,6 +27,15 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
     // The half-hit crossing, by its name.
     let half = |r: &&(Option<u64>, f64, Option<f64>)| over(r.1).is_some_and(|x| x < 0.5);
     let first_low = rungs.iter().position(|r| half(&r));
+    let is_missed = |r: &(Option<u64>, f64, Option<f64>)| {
+        over(r.1).is_some_and(|share| share < rule.missed_below)
+    };
+    let where_missed = match rungs.iter().position(is_missed) {
+        Some(i) if i + 1 < rungs.len() && rungs[i..].iter().all(is_missed) => {
+            format!("from {} on", named(rungs[i].0))
+        }
+        _ => format!("at {}", named(worst.0)),
+    };
     let (verdict, why) = match over(worst.1) {
         None => (
             Verdict::Unmeasurable,
@@ -38,8 +47,7 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
         Some(x) if x < rule.missed_below => (
             Verdict::Trap,
             format!(
-                "almost all reuse is missed at {}; a closed population, so growth is not testable",
-                named(worst.0)
+                "almost all reuse is missed {where_missed}; a closed population, so growth is not testable"
             ),
         ),
         Some(x) if x < rule.found_above => {
@@ -84,12 +92,19 @@ pub fn answer(observed: &Observed, ask: &Ask, rule: &Thresholds) -> Option<Answe
     let bracket = first_low.and_then(|i| Some((rungs[i.checked_sub(1)?].0?, rungs[i].0?)));
     let action = match bracket {
         Some((good, bad)) => {
-            evidence.push(say(
-                "half-hit crossing",
-                good as f64,
-                "sessions",
-                format!("hits fall below half of the ceiling between {good} and {bad} sessions"),
-            ));
+            // The rungs about the fall before the others.
+            evidence[..rungs.len()].rotate_left(first_low.map_or(0, |i| i - 1));
+            evidence.insert(
+                0,
+                say(
+                    "half-hit crossing",
+                    good as f64,
+                    "sessions",
+                    format!(
+                        "hits fall below half of the ceiling between {good} and {bad} sessions"
+                    ),
+                ),
+            );
             format!(
                 "stay at {good} sessions or below; a rung between {good} and {bad} would narrow it"
             )
@@ -163,7 +178,9 @@ fn by_throughput(observed: &Observed, rule: &Thresholds) -> Option<Answer> {
             "give each rung's cache counters (server_metrics.cache, or two scrapes)".into(),
         ),
     };
-    let evidence = rungs.iter().map(say).collect();
+    let mut evidence: Vec<Evidence> = rungs.iter().map(say).collect();
+    // The rungs about the fall before the others.
+    evidence.rotate_left(fall.map_or(0, |_| peak));
     let but = "no rung tells its hits: this rests on throughput alone";
     Some(of_ladder(observed, verdict, &why, action, evidence, but))
 }

@@ -95,7 +95,8 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
             let share = facts.client.and_then(Client::reuse_share).unwrap_or(ceiling);
             format!("reuse was there: {} of the prompt tokens had been sent before", percent(share))
         } else {
-            format!("reuse was there: {} could be found, {how}", percent(ceiling))
+            let there = if ceiling < facts.rule.reusable_share { "little reuse" } else { "reuse" };
+            format!("{there} was there: {} could be found, {how}", percent(ceiling))
         };
         evidence.push(say("reuse ceiling", ceiling, "", words));
     }
@@ -112,11 +113,12 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
         } else {
             format!(" ({:+} per hour)", (rise.per_s * 3600.0).round() + 0.0)
         };
-        let words = format!(
-            "requests in the engine {verb} from {} to {}{per_hour}",
-            fixed(rise.from, 0),
-            fixed(rise.to, 0)
-        );
+        let (from, to) = (fixed(rise.from, 0), fixed(rise.to, 0));
+        let words = if from == to {
+            format!("requests in the engine stayed at {to}")
+        } else {
+            format!("requests in the engine {verb} from {from} to {to}{per_hour}")
+        };
         evidence.push(say("backlog rise", rise.to - rise.from, "requests", words));
     } else if let Some(n) = timeline.mean(decided.stretch, |b| b.outstanding) {
         evidence.push(say(
@@ -148,7 +150,9 @@ fn evidence(facts: &Facts<'_>, decided: &Decided) -> Vec<Evidence> {
             format!("{} requests in the engine", fixed(n, 0)),
         ));
     }
-    if let Some((found, missed)) = facts.client.and_then(|c| c.binding_tokens) {
+    if let Some((found, missed)) =
+        facts.client.and_then(|c| c.binding_tokens).filter(|_| decided.cause == Cause::NotThisPool)
+    {
         let of = facts.pool.map_or(String::new(), |pool| {
             format!(", {} of the pool's {pool}", percent(missed as f64 / pool as f64))
         });

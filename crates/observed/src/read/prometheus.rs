@@ -1,9 +1,10 @@
 //! The text of a /metrics endpoint of vLLM or SGLang: one scrape, or several one after the
 //! other. Names of all versions, with and without `_total`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::clock::moment;
+use super::exposed::{OURS, Told, Use, parts, told_by};
 use super::lines::LineReader;
 use crate::form::{Clock, Engine, OTHER_COUNTERS, Observed, Quantity, Sample};
 
@@ -16,11 +17,11 @@ pub fn is_scrape(head: &[u8]) -> bool {
     })
 }
 
-/// What the names of an engine's metrics begin with.
-const OURS: [&str; 3] = ["vllm:", "sglang:", "sglang_"];
-
 /// Values of one scrape by engine and metric.
 type Staged = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Series that are remembered from one scrape to the next.
+const MOST_SERIES: usize = 1 << 16;
 
 /// Reads it.
 pub struct Scrapes {
@@ -29,21 +30,30 @@ pub struct Scrapes {
     time_s: Option<f64>,
     /// The scrape that is being read, by engine.
     staged: Staged,
-    /// Series of it that were seen: one again begins the next scrape.
-    seen: HashSet<String>,
+    /// Its number. A series that it has had already begins the next one.
+    scrape: u64,
+    told: Vec<Told>,
+    places: HashMap<String, usize>,
+    /// Where the next series stood in the scrape before.
+    at: usize,
     scrapes: u64,
     started: BTreeMap<String, f64>,
 }
 
 impl Scrapes {
     pub fn new(time_s: Option<f64>) -> Self {
-        let (observed, seen, started) = Default::default();
-        Self { observed, time_s, staged: Staged::new(), seen, scrapes: 0, started }
+        let (observed, staged, told, places, started) = Default::default();
+        Self { observed, time_s, staged, scrape: 1, told, places, at: 0, scrapes: 0, started }
     }
 
     /// Ends a scrape: a sample per engine.
     fn end(&mut self) {
-        self.seen.clear();
+        self.scrape += 1;
+        self.at = 0;
+        if self.told.len() > MOST_SERIES {
+            self.told.clear();
+            self.places.clear();
+        }
         let staged = std::mem::take(&mut self.staged);
         if staged.is_empty() {
             return;
@@ -77,18 +87,17 @@ impl Scrapes {
     }
 
     fn value(&mut self, line: u64, text: &str, ended: bool) {
-        let Some((name, labels, rest)) = parts(text) else {
+        let next = self.told.get(self.at).filter(|told| told.has(text)).map(|_| self.at);
+        let Some(place) = next.or_else(|| self.place(text)) else {
             self.observed.dropped.add("lines that are no metric", line);
             return;
         };
-        let known = OURS.iter().find_map(|prefix| name.strip_prefix(prefix));
-        if known.is_none() && name != "process_start_time_seconds" {
+        self.at = place + 1;
+        let told = &mut self.told[place];
+        if matches!(told.what, Use::Nothing) {
             return;
         }
-        if name.ends_with("_bucket") || name.ends_with("_created") || name.ends_with("_count") {
-            return;
-        }
-        let mut words = rest.split_ascii_whitespace();
+        let mut words = text[told.series.len()..].split_ascii_whitespace();
         let Some(value) = words.next().and_then(number) else {
             self.observed.dropped.add("metrics without a number", line);
             return;
@@ -97,56 +106,42 @@ impl Scrapes {
             self.observed.dropped.add("last values of a cut-off file", line);
             return;
         }
-        let series = text[..text.len() - rest.len()].trim_end();
-        if self.seen.contains(series) {
+        if told.scrape == self.scrape {
             self.end();
+            return self.value(line, text, ended);
         }
-        self.seen.insert(series.to_owned());
+        told.scrape = self.scrape;
         if let Some(t) = words.next().and_then(number).filter(|t| *t > 1e9) {
             self.time_s = moment(&t.to_string());
         }
-        let label = |key: &str| labels.iter().find(|(k, _)| *k == key).map(|(_, v)| *v);
-        if label("tp_rank").is_some_and(|r| r != "0") || label("pp_rank").is_some_and(|r| r != "0")
-        {
-            self.observed
-                .notes
-                .add("series of further ranks, which share their engine's pool", line);
-            return;
-        }
-        if name.ends_with("_sum") {
-            if value < 0.0 {
-                self.observed.dropped.add("sums of latencies below 0: two clocks were mixed", line);
+        let Observed { dropped, notes, .. } = &mut self.observed;
+        match &told.what {
+            Use::OtherRank => {
+                notes.add("series of further ranks, which share their engine's pool", line);
             }
-            return;
+            Use::Sum if value < 0.0 => {
+                dropped.add("sums of latencies below 0: two clocks were mixed", line);
+            }
+            // Several models or priorities on one engine add up.
+            Use::Value { engine, key } => {
+                let values = self.staged.entry(engine.clone()).or_default();
+                *values.entry(key.clone()).or_insert(0.0) += value;
+            }
+            Use::Sum | Use::Nothing => {}
         }
-        let software = if name.starts_with("vllm") { "vllm" } else { "sglang" };
-        let engine = label("engine").or(label("dp_rank")).filter(|e| !e.is_empty());
-        let host = label("instance").or(label("pod"));
-        let engine = [host, engine].into_iter().flatten().collect::<Vec<_>>().join(" engine ");
-        let engine = match (engine.is_empty(), host) {
-            (false, None) => format!("engine {engine}"),
-            _ => engine,
-        };
-        let metric = known.unwrap_or(name);
-        let metric = metric.strip_suffix("_total").unwrap_or(metric);
-        if metric == "cache_config_info" {
-            let of = |key| label(key).and_then(|v| v.parse::<u64>().ok());
-            let there = self.observed.engines.entry(engine.clone()).or_default();
-            there.pool_tokens = of("num_gpu_blocks").zip(of("block_size")).map(|(n, b)| n * b);
-            there.prefix_caching = label("enable_prefix_caching").map(|v| v == "True");
+    }
+
+    /// The place of a line's series, which may be new; `None` for what is no metric.
+    fn place(&mut self, text: &str) -> Option<usize> {
+        let (name, labels, rest) = parts(text)?;
+        let series = text[..text.len() - rest.len()].trim_end();
+        if let Some(place) = self.places.get(series) {
+            return Some(*place);
         }
-        // The labels that split a metric into parts that we tell apart.
-        let part = ["reason", "source", "cache_source", "mode", "finished_reason"]
-            .into_iter()
-            .find_map(label);
-        let key = part.map_or_else(|| metric.to_owned(), |part| format!("{metric}/{part}"));
-        if known.is_some() {
-            let there = self.observed.engines.entry(engine.clone()).or_default();
-            there.software = Some(software);
-            there.model = there.model.take().or_else(|| label("model_name").map(str::to_owned));
-        }
-        // Several models or priorities on one engine.
-        *self.staged.entry(engine).or_default().entry(key).or_insert(0.0) += value;
+        let what = told_by(name, &labels, &mut self.observed);
+        self.places.insert(series.to_owned(), self.told.len());
+        self.told.push(Told { series: series.to_owned(), scrape: 0, what });
+        Some(self.told.len() - 1)
     }
 }
 
@@ -189,35 +184,6 @@ impl LineReader for Scrapes {
 fn time_alone(text: &str) -> Option<f64> {
     let is_metric = OURS.iter().any(|prefix| text.starts_with(prefix));
     if is_metric { None } else { moment(text).filter(|t| *t > 9e8) }
-}
-
-type Labels<'a> = Vec<(&'a str, &'a str)>;
-
-/// Name, labels and what follows.
-fn parts(text: &str) -> Option<(&str, Labels<'_>, &str)> {
-    let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b':';
-    let end = text.bytes().position(|b| !in_name(b))?;
-    let (name, rest) = text.split_at_checked(end)?;
-    if !rest.starts_with(['{', ' ', '\t']) {
-        return None;
-    }
-    let Some(mut rest) = rest.strip_prefix('{') else { return Some((name, Vec::new(), rest)) };
-    let mut labels = Vec::new();
-    loop {
-        rest = rest.trim_start_matches([',', ' ']);
-        if let Some(after) = rest.strip_prefix('}') {
-            return Some((name, labels, after));
-        }
-        let (key, after) = rest.split_at_checked(memchr::memchr(b'=', rest.as_bytes())?)?;
-        let after = after.strip_prefix("=\"")?;
-        let mut end = 0;
-        let bytes = after.as_bytes();
-        while *bytes.get(end)? != b'"' {
-            end += 1 + usize::from(bytes[end] == b'\\');
-        }
-        labels.push((key.trim(), after.get(..end)?));
-        rest = &after[end + 1..];
-    }
 }
 
 fn number(text: &str) -> Option<f64> {
