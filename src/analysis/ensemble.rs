@@ -7,6 +7,7 @@
 //! no two draws share any. A run keeps the campaign's folder and seed, so that what names a
 //! run of the campaign names its counterpart in every draw.
 
+pub mod arrivals;
 pub(crate) mod packed;
 pub mod stored;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::Deserialize;
 
+use self::arrivals::{Given, Seeds};
 use super::batches::{Chosen, Origin, SimulatedOrigin};
 use super::error::AnalysisError;
 use super::output_files::RESULTS;
@@ -26,10 +28,12 @@ use super::spec::{Analysis, TableKind};
 use super::statistics::RunStatistics;
 use crate::campaign::{Job, jobs};
 use crate::configs::hashed;
+use crate::hash::sha256_hex;
+use crate::plan::stream::{Purpose, Stream};
 use crate::run::SourceFile;
 use crate::setup::{Campaign, ConfigError, Configs};
 use crate::sim::directory::to_measure;
-use crate::sim::{RunSpec, simulate_to_measure};
+use crate::sim::{Options, RunSpec, simulate_to_measure};
 use crate::table::Table;
 
 /// Where campaigns' runs are written, relative to the folder of results.
@@ -47,6 +51,27 @@ pub struct EnsembleSpec {
     pub seeds_per_draw: u64,
     /// Of which analyses.
     pub analyses: Vec<Asked>,
+    /// How the engine is modelled.
+    #[serde(default)]
+    pub ways: Ways,
+    /// Standard deviation of the logarithm of a run's cost per token: 0 where all runs are of
+    /// one speed.
+    #[serde(default)]
+    pub speed_sd: f64,
+    /// What arrived in the paper's runs, which the plans then have as well.
+    #[serde(default)]
+    pub arrivals: Vec<Given>,
+}
+
+/// How an ensemble models the engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ways {
+    /// As the campaign: the paper's simulator.
+    #[default]
+    Campaign,
+    /// The engine in its own ways ([`crate::sim::Options::in_ways_of`]).
+    Engine,
 }
 
 /// Tables of an analysis.
@@ -69,6 +94,7 @@ pub struct Ensemble<'a> {
     project: &'a Project,
     spec: &'a EnsembleSpec,
     members: Vec<Member<'a>>,
+    seeds: Seeds<'a>,
 }
 
 /// An analysis of the ensemble with the runs that stand in for its batches.
@@ -100,7 +126,29 @@ impl EnsembleSpec {
             let message = format!("seeds_per_draw: expected 1 to {most}");
             return Err(ConfigError::new(path, message));
         }
+        if !(0.0..1.0).contains(&spec.speed_sd) {
+            let message = format!("speed_sd: expected 0 to 1, found {}", spec.speed_sd);
+            return Err(ConfigError::new(path, message));
+        }
         Ok(spec)
+    }
+
+    /// How a run of a draw is modelled.
+    fn options(&self, draw: u64, job: &Job<'_>) -> Options {
+        let campaign = job.spec.options;
+        let options = match self.ways {
+            Ways::Campaign => campaign,
+            Ways::Engine => campaign.in_ways_of(job.spec.cell),
+        };
+        if self.speed_sd == 0.0 {
+            return options;
+        }
+        // A server of its own for every run, whatever plan it shares.
+        let name = sha256_hex(format!("{draw} {}", job.dir.display()).as_bytes());
+        let server = u64::from_str_radix(&name[..16], 16).unwrap_or_default();
+        let slower = libm::exp(self.speed_sd * Stream::new(server, Purpose::Speed, 0).normal());
+        let token_cost_factor = Some(options.token_cost_factor.unwrap_or(1.0) * slower);
+        Options { token_cost_factor, ..options }
     }
 }
 
@@ -164,7 +212,10 @@ impl<'a> Ensemble<'a> {
             }
             members.push(member);
         }
-        Ok(Self { project, spec, members })
+        let jobs = members.iter().flat_map(|member| member.runs.iter().map(|(_, job)| job));
+        let jobs: Vec<&Job<'_>> = jobs.collect();
+        let seeds = Seeds::of(&spec.arrivals, &jobs, spec.draws, spec.seeds_per_draw)?;
+        Ok(Self { project, spec, members, seeds })
     }
 
     /// How many runs a draw has.
@@ -216,8 +267,10 @@ impl<'a> Ensemble<'a> {
             draw,
             problem: format!("{}: {why}", job.planned.id),
         };
-        let seed = draw * self.spec.seeds_per_draw + job.spec.seed;
-        let simulated = simulate_to_measure(&RunSpec { seed, ..job.spec.clone() })
+        let own = draw * self.spec.seeds_per_draw + job.spec.seed;
+        let seed = self.seeds.get(draw, job).unwrap_or(own);
+        let options = self.spec.options(draw, job);
+        let simulated = simulate_to_measure(&RunSpec { seed, options, ..job.spec.clone() })
             .map_err(|error| wrong(error.to_string()))?;
         let mut run = to_measure(&simulated, &job.spec, &job.label);
         run.dir = dir.into();

@@ -10,8 +10,6 @@ use crate::reading::{self, Bounded};
 use crate::setup::ConfigError;
 use crate::table::Table;
 
-/// The folder, within that of a campaign's runs.
-pub(crate) const FOLDER: &str = "ensemble";
 /// What a table's file name ends with.
 const ENDING: &str = ".tsv.zst";
 /// The hardest that the packer tries: it is packed once and read often.

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::analysis::AnalysisError;
 use crate::analysis::ensemble::packed::{Packed, joined};
-use crate::analysis::ensemble::stored::{Draws, FOLDER, pack, path_of};
+use crate::analysis::ensemble::stored::{Draws, pack, path_of};
 use crate::analysis::ensemble::{Campaigns, Ensemble, EnsembleSpec};
 use crate::analysis::output_files::OutputFile;
 use crate::campaign::pins::{FILE, Pins};
@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = project::open()?;
     let campaigns = Campaigns::of(&project)?;
     let ensemble = Ensemble::of(&project, &args.file, &spec, &campaigns)?;
-    let folder = args.out.join(FOLDER);
+    let folder = args.out.join(&spec.name);
     match args.sample {
         Some(sample) => verify(&ensemble, &spec, &folder, sample),
         None => make(args, &ensemble, &spec, &folder),
@@ -78,23 +78,23 @@ fn make(
         ensemble.runs_per_draw(),
         files.len()
     );
-    pinned(args, folder)
+    pinned(args, folder, Path::new(&spec.name))
 }
 
 /// Compares the files with the campaign's pins, or pins them.
-fn pinned(args: &Args, folder: &Path) -> anyhow::Result<ExitCode> {
+fn pinned(args: &Args, folder: &Path, name: &Path) -> anyhow::Result<ExitCode> {
     let at = || format!("cannot use {}", args.out.join(FILE).display());
     let pins = Pins::load(&args.out).with_context(at)?;
-    let found = Pins::of_run(&args.out, Path::new(FOLDER))
+    let found = Pins::of_run(&args.out, name)
         .with_context(|| format!("cannot read {} again", folder.display()))?;
     if args.pin {
         let mut pins = pins.unwrap_or_default();
-        pins.replace(Path::new(FOLDER), found);
+        pins.replace(name, found);
         pins.save(&args.out).with_context(at)?;
         eprintln!("wrote {}", args.out.join(FILE).display());
         return Ok(ExitCode::SUCCESS);
     }
-    let differences = pins.unwrap_or_default().differences(Path::new(FOLDER), &found);
+    let differences = pins.unwrap_or_default().differences(name, &found);
     said(&differences)
 }
 

@@ -20,6 +20,8 @@ pub enum Purpose {
     BurstSession,
     /// The order in which recorded sessions are played.
     TraceOrder,
+    /// How fast a run's server is.
+    Speed,
 }
 
 impl Purpose {
@@ -30,6 +32,7 @@ impl Purpose {
             Self::BurstArrivals => b"burst-arrivals\0\0",
             Self::BurstSession => b"burst-session\0\0\0",
             Self::TraceOrder => b"trace-order\0\0\0\0\0",
+            Self::Speed => b"speed\0\0\0\0\0\0\0\0\0\0\0",
         }
     }
 }

@@ -156,4 +156,19 @@ impl Options {
             _ => own,
         }
     }
+
+    /// The same run on an engine in its own ways, in place of the paper's simulator's. LPM's
+    /// prefix matching renews the prefixes of those it orders at every pass (App. E.8).
+    pub fn in_ways_of(self, cell: &Cell) -> Self {
+        let own = Self::of_engine(&cell.engine);
+        let refresh = match self.scheduling.unwrap_or(cell.scheduling) {
+            Scheduling::Fcfs => own.refresh,
+            Scheduling::Lpm => {
+                let requests = self.lpm_fallback.unwrap_or(usize::MAX);
+                Some(Refresh { every_passes: 1, requests })
+            }
+        };
+        let (batching, hits, keep_finished) = (own.batching, own.hits, own.keep_finished);
+        Self { batching, hits, keep_finished, refresh, ..self }
+    }
 }
