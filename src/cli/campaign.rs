@@ -67,7 +67,7 @@ pub struct Args {
     /// Make what is missing, then write the SHA-256 of every run to SHA256SUMS
     #[arg(long, group = "what")]
     pin: bool,
-    /// FILE is an ensemble: make its draws, kept as tables in the folder's ensemble/
+    /// FILE is an ensemble: make its draws, kept as tables in a folder of its name
     #[arg(long, conflicts_with_all = ["list", "status", "report", "slurm", "only", "run"])]
     ensemble: bool,
     /// With --ensemble: make N of the draws again and compare each row with what is there

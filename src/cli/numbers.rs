@@ -1,5 +1,6 @@
 //! `trapcheck numbers`: write the manifest, or verify it.
 
+mod effects;
 mod list;
 mod show;
 
@@ -71,6 +72,20 @@ Exit codes: 0 listed, if only that there is none; 2 bad usage or input")]
         #[command(flatten)]
         print: Print,
     },
+    /// What becomes of every number with another ensemble: how it stands, and how the draws move
+    #[command(after_help = "Examples:
+  trapcheck numbers effects ways
+  trapcheck numbers effects arrivals --format csv
+
+Exit codes: 0 listed; 2 a run could not be read, or bad usage or input")]
+    Effects {
+        /// Which: ways (engines in their own ways), speeds (runs of unequal speed), arrivals
+        /// (plans that received what the paper's runs did)
+        #[arg(value_name = "ENSEMBLE")]
+        which: String,
+        #[command(flatten)]
+        print: Print,
+    },
     /// Check that a LaTeX file uses only numbers that there are
     #[command(after_help = "Example:
   trapcheck numbers check-tex paper.tex
@@ -92,6 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.command {
         Some(Command::Show { id }) => return show::run(id, &read()?),
         Some(Command::List { filter, print }) => return list::run(filter, &read()?, *print),
+        Some(Command::Effects { which, print }) => return effects::run(which, *print),
         Some(Command::CheckTex { files }) => return check_tex(files, &read()?),
         None => {}
     }

@@ -137,9 +137,9 @@ fn a_draw_that_was_changed_is_named_when_it_is_made_again() {
     assert!(said.contains("draws 0, 1 made again: 4 rows, 0 differ"), "{said}");
 
     let table = "lpm-curve_closed_curve";
-    let draws = Draws::open(&folder.path().join("ensemble")).unwrap();
+    let draws = Draws::open(&folder.path().join("small")).unwrap();
     let rows: String = (0..2).filter_map(|draw| draws.rows(table, draw)).collect();
-    let path = path_of(&folder.path().join("ensemble"), table);
+    let path = path_of(&folder.path().join("small"), table);
     let packed = fs::read(&path).unwrap();
     let whole = String::from_utf8(zstd::decode_all(&packed[..]).unwrap()).unwrap();
     let header = whole.strip_suffix(&rows).unwrap();
@@ -180,9 +180,82 @@ fn an_ensemble_that_cannot_be_made_says_why() {
     let one = SMALL.replace("seeds_per_draw: 10", "seeds_per_draw: 4");
     let said = refused(&one.replace("lpm-curve", "replicate-edge").replace("closed_curve", "runs"));
     assert!(said.contains("seeds_per_draw: 4 is not above the seed of replicate-edge"), "{said}");
+    let said = refused(&SMALL.replace("draws: 2", "draws: 2\nspeed_sd: 1.5"));
+    assert!(said.contains("speed_sd: expected 0 to 1, found 1.5"), "{said}");
+    let given = "arrivals: [{ cell: sglang-300k, multiple: 9.0, window_s: [0, 9], sessions: { 0: [1, 1] } }]\n";
+    let said = refused(&[SMALL, given].concat());
+    assert!(said.contains("arrivals of sglang-300k at 9: no run of an uncut arm has this rate"), "{said}");
     let said = refused(&SMALL.replace("draws: 2", "draws: 0"));
     assert!(said.contains("draws: expected 1 to 100000, found 0"), "{said}");
     let (code, said) = ensemble(FILE, folder.path(), &["--sample", "1"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("expected 40 draws, found 0"), "{said}");
+}
+
+/// The tables of draw 0 of an ensemble of the six runs at the edge.
+fn at_the_edge(more: &str) -> Table {
+    let text = format!(
+        "name: edge\ndraws: 1\nseeds_per_draw: 10\n{more}\
+         analyses: [{{ analysis: replicate-edge, tables: [from_empty] }}]\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("edge.yaml");
+    fs::write(&file, text).unwrap();
+    let spec = EnsembleSpec::load(&file).unwrap();
+    let project = Project::open(Path::new("configs")).unwrap();
+    let campaigns = Campaigns::of(&project).unwrap();
+    let ensemble = Ensemble::of(&project, &file, &spec, &campaigns).unwrap();
+    ensemble.draw(0, &|| ()).unwrap().remove(0)
+}
+
+/// A column by seed.
+fn by_seed(table: &Table, name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (seed, cell) in column(table, "seed").zip(column(table, name)) {
+        found.entry(seed.print()).or_default().insert(cell.print());
+    }
+    found
+}
+
+#[test]
+fn plans_that_are_given_arrivals_have_them_and_the_others_are_the_campaigns() {
+    let given = "arrivals: [{ cell: sglang-300k, from_empty: true, multiple: 2.5, \
+                 window_s: [0, 3000], sessions: { 0: [585, 585] } }]\n";
+    let realized = |more| by_seed(&at_the_edge(more), "realized_multiple");
+    let (own, with) = (realized(""), realized(given));
+    // 585 / (3000 * 0.071534)
+    assert_eq!(with["0"], ["2.726".to_owned()].into());
+    assert_ne!(own["0"], with["0"]);
+    assert_eq!(own["4"], with["4"]);
+}
+
+#[test]
+fn servers_of_unequal_speed_differ_on_one_plan_and_equal_ones_do_not() {
+    let speeds = |more| by_seed(&at_the_edge(more), "run_hit_fraction")["0"].len();
+    assert_eq!(speeds(""), 1, "three runs of one plan");
+    assert_eq!(speeds("speed_sd: 0.05\n"), 3);
+}
+
+#[test]
+fn the_arrivals_that_are_given_round_to_those_that_are_published() {
+    let spec = EnsembleSpec::load(Path::new("configs/campaigns/ensemble-arrivals.yaml")).unwrap();
+    let project = Project::open(Path::new("configs")).unwrap();
+    let text = fs::read_to_string(root().join("paper/published/cells.yaml")).unwrap();
+    let published: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
+    let mut found = 0;
+    for given in spec.arrivals.iter().filter(|given| !given.from_empty) {
+        let cell = &published["cells"][given.cell.as_str()];
+        let printed = &cell["realized_window_arrivals"][format!("{:?}", given.multiple).as_str()];
+        let rate = project.configs.cell(&given.cell).unwrap().0.lambda_ref_per_s;
+        let [from_s, to_s] = given.window_s;
+        for (seed, ends) in &given.sessions {
+            let printed = printed[*seed as usize].as_f64().unwrap();
+            let rounded = |n: u64| (n as f64 / (rate * (to_s - from_s)) * 100.0).round() / 100.0;
+            assert_eq!(ends.map(rounded), [printed; 2], "{given:?}");
+            assert_ne!(rounded(ends[0] - 1), printed, "{given:?}");
+            assert_ne!(rounded(ends[1] + 1), printed, "{given:?}");
+            found += 1;
+        }
+    }
+    assert_eq!(found, 18);
 }

@@ -11,6 +11,8 @@ use crate::hash::SourceFile;
 use crate::query::{Answer, Database, Frames, QueryError, Read, Statement};
 use crate::table::{Cell, Table};
 
+use super::beside::Beside;
+
 /// Columns that compare with what is published: they answer nothing.
 const COMPARING: [&str; 3] = ["published", "match", "gap_percent"];
 
@@ -83,6 +85,8 @@ pub struct Answered {
     pub of_rows: Vec<Uses>,
     /// By draw, where it rests on simulated runs; nothing where a draw has no answer.
     pub draws: Vec<Option<Table>>,
+    /// The same of ensembles beside the campaign's; or why there is none.
+    pub beside: BTreeMap<Beside, Result<Vec<Option<Table>>, String>>,
 }
 
 /// The answers to some statements.
@@ -134,6 +138,48 @@ impl Answers {
         Ok(Self(answers))
     }
 
+    /// Answers some of the statements over each draw of an ensemble beside `draws`.
+    ///
+    /// # Errors
+    /// A view that cannot be made.
+    pub fn ask_beside(
+        &mut self,
+        (which, beside): (Beside, &Draws),
+        queries: &BTreeSet<String>,
+        database: &Database,
+        draws: &Draws,
+        drawn: impl Fn(Vec<Table>) -> Vec<Table> + Sync,
+    ) -> Result<(), QueryError> {
+        let [own, others]: [BTreeSet<&str>; 2] = [draws, beside].map(|d| d.names().collect());
+        let mut statements = Vec::new();
+        for sql in queries {
+            let Some(answered) = self.0.get_mut(sql).filter(|answered| !answered.draws.is_empty())
+            else {
+                continue;
+            };
+            // A table that is not drawn there would be ours, of one draw.
+            let is_lacking = |name: &&str| own.contains(name) && !others.contains(name);
+            let mut names = answered.uses.read.iter().map(|read| read.table.as_str());
+            if let Some(name) = names.find(is_lacking) {
+                let why = format!("{} has no table {name}", which.folder().display());
+                answered.beside.insert(which, Err(why));
+            } else if let Ok(statement) = Statement::parse(sql) {
+                answered.beside.insert(which, Ok(Vec::new()));
+                statements.push((sql, statement));
+            }
+        }
+        let frames = database.frames(statements.iter().map(|(_, statement)| statement))?;
+        for answered in of_each_draw(&frames, &statements, beside, drawn)? {
+            for ((sql, _), table) in statements.iter().zip(answered) {
+                let of = self.0.get_mut(*sql).and_then(|of| of.beside.get_mut(&which));
+                if let Some(Ok(of)) = of {
+                    of.push(table);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The answers to a statement that was among those asked.
     pub fn get(&self, sql: &str) -> Option<&Answered> {
         self.0.get(sql)
@@ -146,12 +192,28 @@ impl Answered {
         let several = if rows.len() > 1 { &rows[..] } else { &[] };
         let of_rows = several.iter().map(|row| Uses::of(answer.read_by(row), database)).collect();
         let uses = Uses::of(answer.read, database);
-        Self { ours: Ok(answer.table), uses, of_rows, draws: Vec::new() }
+        let (draws, beside) = (Vec::new(), BTreeMap::new());
+        Self { ours: Ok(answer.table), uses, of_rows, draws, beside }
     }
 
     fn none(why: String) -> Self {
         let (uses, of_rows, draws) = (Uses::default(), Vec::new(), Vec::new());
-        Self { ours: Err(why), uses, of_rows, draws }
+        Self { ours: Err(why), uses, of_rows, draws, beside: BTreeMap::new() }
+    }
+
+    /// Its answers by draw: of the campaign's ensemble, or of one beside it.
+    ///
+    /// # Errors
+    /// Why that has none.
+    pub fn draws_of(&self, which: Option<Beside>) -> Result<&[Option<Table>], String> {
+        match which {
+            Some(which) if !self.draws.is_empty() => match self.beside.get(&which) {
+                Some(Ok(draws)) if !draws.is_empty() => Ok(draws),
+                Some(Err(why)) => Err(why.clone()),
+                _ => Err(format!("{} has no draws: make ensemble", which.folder().display())),
+            },
+            _ => Ok(&self.draws),
+        }
     }
 
     /// What a row of the answer rests on; of an answer of one row, or for no row, the whole.

@@ -12,6 +12,7 @@ use crate::nearest::unknown;
 use crate::query::VIEWS;
 use crate::setup::ConfigError;
 
+use super::beside::Beside;
 use super::comparison::COMPARISON;
 use super::predictive::{Direction, Side};
 use super::published::{PublishedNumber, PublishedTable, numeric, shown};
@@ -74,6 +75,12 @@ pub struct Binding {
     /// plan is like the paper's.
     #[serde(default)]
     pub agrees: Option<String>,
+    /// The ensemble that moves ours nearer if the cause is what is otherwise in it.
+    #[serde(default)]
+    pub with: Option<Beside>,
+    /// The ensemble that it is held against in place of the campaign's.
+    #[serde(default)]
+    pub given: Option<Beside>,
 }
 
 /// On which side of what is published ours lies.
@@ -270,10 +277,17 @@ impl Binding {
         if self.cause.is_some() && self.because.is_none() {
             return Err("because is missing: what is known of the cause".into());
         }
-        if self.cause.is_none() && (self.ours.is_some() || self.agrees.is_some()) {
-            return Err("cause is missing: of which ours or agrees is a check".into());
+        if self.cause.is_none()
+            && [self.ours.is_some(), self.agrees.is_some(), self.with.is_some()].contains(&true)
+        {
+            return Err("cause is missing: of which ours, agrees or with is a check".into());
         }
         Ok(())
+    }
+
+    /// Whether it is held against an ensemble, or a cause of it is.
+    pub fn names(&self, which: Beside) -> bool {
+        [self.with, self.given].contains(&Some(which))
     }
 
     /// Whether anything is said of what answers it.

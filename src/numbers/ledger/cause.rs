@@ -9,7 +9,8 @@ use super::comparison::Comparison;
 use super::{Entry, StatedCause, Status};
 
 /// The cause of a difference; `None` where there is no difference, or none is known. `other` is
-/// how the published value stands to the query by which it would agree, if there is one.
+/// how the published value stands to the query by which it would agree, if there is one; `with`
+/// what the ensemble makes of ours that is named, or that it does not move ours nearer.
 ///
 /// # Errors
 /// The cause that is stated is contradicted, and by what.
@@ -17,6 +18,7 @@ pub fn cause(
     compared: &Compared,
     binding: &Binding,
     other: Option<&Compared>,
+    with: Option<Result<String, String>>,
     how: &Comparison,
 ) -> Result<Option<StatedCause>, String> {
     if compared.status != Status::Differs {
@@ -38,7 +40,7 @@ pub fn cause(
         }
         (Some(Cause::Chance), None) => Err(format!("cause chance: {}", far_outside(compared, how))),
         (Some(kind), _) => {
-            let checked = checked(compared, binding, other);
+            let checked = checked(compared, binding, other, with);
             let checked = checked.map_err(|why| format!("cause {}: {why}", kind.word()))?;
             Ok(Some(StatedCause { kind, because, checked }))
         }
@@ -75,6 +77,7 @@ fn checked(
     compared: &Compared,
     binding: &Binding,
     other: Option<&Compared>,
+    with: Option<Result<String, String>>,
 ) -> Result<String, String> {
     let mut checked = Vec::new();
     if let Some(side) = binding.ours {
@@ -94,6 +97,9 @@ fn checked(
             return Err(format!("what would agree does not: it is {}", other.ours));
         }
         checked.push(format!("by it ours is {}", other.ours));
+    }
+    if let Some(with) = with {
+        checked.push(with?);
     }
     Ok(checked.join("; "))
 }

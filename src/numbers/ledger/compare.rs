@@ -11,9 +11,10 @@ use crate::digits::fixed;
 use crate::table::{Cell, Table};
 
 use super::answers::{Answered, Basis, OfRuns, Uses};
+use super::beside::Beside;
 use super::bindings::{Binding, BoundForm};
 use super::comparison::Comparison;
-use super::predictive::{Shape, Side};
+use super::predictive::{self, Shape, Side};
 use super::published::Form;
 use super::{Interval, Status};
 use draws::against_draws;
@@ -98,16 +99,31 @@ pub struct Compared {
 
 impl Own {
     /// What an answer gives, read row by row from left to right.
-    pub fn of(answered: &Answered) -> Self {
-        Self::by(answered, &answered.uses, values)
+    pub fn of(answered: &Answered, which: Option<Beside>) -> Self {
+        Self::by(answered, which, &answered.uses, values)
     }
 
     /// What a part of an answer gives, and what that part rests on.
-    pub fn by(answered: &Answered, uses: &Uses, pick: impl Fn(&Table) -> Values) -> Self {
+    pub fn by(
+        answered: &Answered,
+        which: Option<Beside>,
+        uses: &Uses,
+        pick: impl Fn(&Table) -> Values,
+    ) -> Self {
+        let (draws, lacking) = match answered.draws_of(which) {
+            Ok(draws) => (draws, None),
+            Err(why) => (&[][..], Some(why)),
+        };
         let ours = answered.ours.as_ref().map(&pick).map_err(Clone::clone);
-        let draws = answered.draws.iter().map(|table| pick(table.as_ref()?)).collect();
+        let ours = lacking.map_or(ours, Err);
+        let draws = draws.iter().map(|table| pick(table.as_ref()?)).collect();
         let is_simulated = uses.basis.contains(&Basis::Simulated);
         Self { ours, draws, is_simulated, runs: uses.runs }
+    }
+
+    /// Its draws as numbers, where they are.
+    pub(super) fn numbers(&self) -> Vec<Option<Vec<f64>>> {
+        self.draws.iter().map(|draw| numbers(draw.as_deref()?)).collect()
     }
 }
 
@@ -189,6 +205,11 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
         compared.status = Status::ByConstruction;
         compared.because.clone_from(why);
     }
+    if let (true, Some(which)) = (own.is_simulated, asked.binding.given) {
+        let given = format!("held against {}", which.words());
+        let because = std::mem::take(&mut compared.because);
+        compared.because = if because.is_empty() { given } else { format!("{because}; {given}") };
+    }
     if let (true, Some(why)) = (own.is_simulated, &asked.binding.paper_plan) {
         compared.status = Status::NeedsNova;
         compared.by_chance = 0.0;
@@ -223,7 +244,7 @@ impl Value {
 
 impl Asked<'_> {
     /// Digits of its i-th value; of the last one for those after it.
-    fn digits(&self, i: usize) -> usize {
+    pub(super) fn digits(&self, i: usize) -> usize {
         match &self.values {
             Stated::Numbers(values) => values.get(i).or(values.last()).map_or(0, |(_, d)| *d),
             Stated::Words(_) => 0,
@@ -239,6 +260,17 @@ impl Asked<'_> {
         }
     }
 
+    /// Its numbers as they are held against draws.
+    pub(super) fn stated<'v>(
+        &self,
+        values: &'v [f64],
+        rounding: &'v [f64],
+        wide: f64,
+    ) -> predictive::Stated<'v> {
+        let (shape, bound) = (self.shape(), self.binding.bound);
+        predictive::Stated { values, rounding, shape, bound, wide }
+    }
+
     /// How its values are held against draws.
     fn shape(&self) -> Shape {
         match (self.binding.form, self.form) {
@@ -251,7 +283,7 @@ impl Asked<'_> {
     }
 
     /// Its numbers and half a unit of the last digit of each.
-    fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
         match &self.values {
             Stated::Numbers(values) => {
                 let half = |(x, digits): &(f64, usize)| half_digit(*x, *digits, self.approx);

@@ -218,6 +218,80 @@ pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
     Judged { standing, against, draws: n, holds_in: None, by_chance }
 }
 
+/// A value of each draw, with and without one thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moved {
+    /// Which value, as [`Against::what`].
+    pub what: String,
+    /// The same by its place.
+    pub part: usize,
+    /// The median without it.
+    pub from: f64,
+    /// The median with it.
+    pub to: f64,
+    /// In how many draws it is nearer to what is published with it.
+    pub nearer: usize,
+    /// How many draws it changes.
+    pub of: usize,
+}
+
+/// What one thing makes of the value that lies farthest outside the interval of the draws
+/// without it, or, where none does, nearest to an end of them; `None` where hardly a draw has it
+/// both ways.
+pub fn moved(
+    stated: &Stated<'_>,
+    draws: &[Option<Vec<f64>>],
+    with: &[Option<Vec<f64>>],
+) -> Option<Moved> {
+    let whole = |draw: &Option<Vec<f64>>| {
+        let draw = draw.as_ref().filter(|draw| draw.len() == stated.values.len())?;
+        draw.iter().all(|value| value.is_finite()).then(|| draw.clone())
+    };
+    let pairs = draws.iter().zip(with).filter_map(|(a, b)| whole(a).zip(whole(b)));
+    let (without, with): (Vec<Vec<f64>>, Vec<Vec<f64>>) = pairs.unzip();
+    if without.len() < FEWEST_DRAWS || stated.values.is_empty() {
+        return None;
+    }
+    let judged = judge(stated, draws);
+    let middle = judged.draws as f64 / 2.0;
+    let beyond = |one: &Against| one.beyond().unwrap_or(-1.0);
+    let off = |one: &Against| (one.rank - middle).abs();
+    let farthest =
+        |a: &Against, b: &Against| beyond(a).total_cmp(&beyond(b)).then(off(a).total_cmp(&off(b)));
+    let numbered = judged.against.iter().enumerate();
+    let (part, one) = numbered.max_by(|(_, a), (_, b)| farthest(a, b))?;
+    let of = |draws: &Vec<Vec<f64>>| {
+        let parts = parts(stated, &draws.iter().collect::<Vec<_>>());
+        parts.into_iter().nth(part)
+    };
+    let (without, with) = (of(&without)?, of(&with)?);
+    if without.what() != with.what() {
+        return None;
+    }
+    let distances = without.distances().zip(with.distances());
+    let changed = distances.filter(|(before, after)| before != after);
+    let (of, nearer) = changed.fold((0, 0), |(of, nearer), (before, after)| {
+        (of + 1, nearer + usize::from(after < before))
+    });
+    let (from, to) = (without.median(), with.median());
+    Some(Moved { what: one.what.clone(), part, from, to, nearer, of })
+}
+
+/// Whether so many of so many draws are more than half of all there could be, and not by chance:
+/// with even odds as many come with a probability of at most what lies outside one end of an
+/// interval.
+pub fn more_than_half(nearer: usize, of: usize) -> bool {
+    let mut exactly = libm::pow(0.5, of as f64);
+    let mut as_many = 0.0;
+    for k in 0..=of {
+        if k >= nearer {
+            as_many += exactly;
+        }
+        exactly *= (of - k) as f64 / (k + 1) as f64;
+    }
+    as_many <= (1.0 - COVERAGE) / 2.0
+}
+
 /// How many draws lie outside the interval at either end, and one more: k.
 fn trimmed(draws: usize) -> usize {
     ((draws + 1) as f64 * (1.0 - COVERAGE) / 2.0 + 1e-9) as usize

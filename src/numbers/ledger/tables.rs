@@ -13,11 +13,14 @@ use crate::table::{Cell, Table};
 
 use super::StatedCause;
 use super::answers::{Answers, Basis, Uses};
+use super::beside::Beside;
 use super::bindings::{Binding, Block, filled};
 use super::cause::cause;
 use super::compare::{Asked, Compared, Own, Stated, compare, of_cells};
 use super::comparison::Comparison;
+use super::effects::Effect;
 use super::entry::{Entry, basis};
+use super::moved::told;
 use super::published::{Form, PublishedTable, numeric, shown};
 use columns::{column_form, form_of_columns, places_of};
 use layout::{cells, laid_out};
@@ -115,6 +118,37 @@ impl<'a> AskedTable<'a> {
         of_blocks.chain(of_fields).collect()
     }
 
+    /// Those of its queries that are asked of an ensemble beside the campaign's.
+    pub fn queries_beside(&self, which: Beside) -> Vec<String> {
+        let of_row = |row: &AskedRow<'_>| -> Vec<String> {
+            let named = row
+                .fields
+                .iter()
+                .filter(|field| field.given() == Some(which) || field.with() == Some(which));
+            let of_field = |field: &AskedField<'_>| match &field.query {
+                Some(query) => query.as_ref().ok().cloned().into_iter().collect(),
+                None => row.blocks.iter().filter_map(|block| block.query.clone()).collect(),
+            };
+            named.flat_map(|field| -> Vec<String> { of_field(field) }).collect()
+        };
+        self.rows.iter().flat_map(of_row).collect()
+    }
+
+    /// What an ensemble beside the campaign's makes of each field that is drawn.
+    pub fn effects(&self, answers: &Answers, which: Beside, how: &Comparison) -> Vec<Effect> {
+        let of_field = |(row, field): (&AskedRow<'_>, &AskedField<'_>)| {
+            let none = Binding::default();
+            let [(own, _, form), (with, ..)] =
+                [row.own(field, None, answers, how)?, row.own(field, Some(which), answers, how)?];
+            let asked = field.asked(form.unwrap_or(Form::List), field.binding.unwrap_or(&none));
+            let id = format!("{}/{}", row.id, field.name);
+            let published = shown(field.value);
+            Effect::of(id, &self.section, published, &asked, [&own, &with], how)
+        };
+        let fields = self.rows.iter().flat_map(|row| row.fields.iter().map(move |f| (row, f)));
+        fields.filter_map(of_field).collect()
+    }
+
     /// Compares every row.
     pub fn compared(&self, answers: &Answers, how: &Comparison) -> ComparedTable {
         let mut out = ComparedTable { entries: Vec::new(), table: None, broken: Vec::new() };
@@ -205,21 +239,11 @@ impl AskedRow<'_> {
         how: &Comparison,
     ) -> Field<'f> {
         let none = Binding::default();
-        let (own, uses, form) = match &field.query {
-            Some(Err(why)) => return field.unanswered(Compared::broken(why.clone()), how),
-            Some(Ok(sql)) => match answers.get(sql) {
-                Some(answered) => {
-                    let form = answered.ours.as_ref().ok().and_then(form_of_columns);
-                    (Some(Own::of(answered)), Some(&answered.uses), form)
-                }
-                None => (None, None, None),
-            },
-            None => match self.of_blocks(field.name, answers, how) {
-                Some((own, uses, form)) => (Some(own), Some(uses), form),
-                None => (None, None, None),
-            },
-        };
-        let (Some(own), Some(uses)) = (own, uses) else {
+        if let Some(Err(why)) = &field.query {
+            return field.unanswered(Compared::broken(why.clone()), how);
+        }
+        let of = |which| self.own(field, which, answers, how);
+        let Some((own, uses, form)) = of(field.given()) else {
             let compared = Compared::unanswered(field.binding.unwrap_or(&none));
             return field.unanswered(compared, how);
         };
@@ -228,14 +252,13 @@ impl AskedRow<'_> {
             |binding: &&Binding| binding.needs_nova.is_none() && binding.not_computed.is_none();
         let binding = field.binding.filter(is_answered);
         let form = form.unwrap_or(Form::List);
-        let asked = Asked {
-            values: stated(field.value),
-            form,
-            approx: false,
-            binding: binding.unwrap_or(&none),
-        };
+        let asked = field.asked(form, binding.unwrap_or(&none));
         let compared = compare(&asked, &own, how);
-        let (cause, contradicted) = match field.cause(&asked, &compared, answers, how) {
+        let with = field.with().and_then(|which| {
+            let ((own, ..), (with, ..)) = of(None).zip(of(Some(which)))?;
+            Some(told(&asked, which, &own, &with, how))
+        });
+        let (cause, contradicted) = match field.cause(&asked, &compared, with, answers, how) {
             Ok(cause) => (cause, None),
             Err(why) => (None, Some(why)),
         };
@@ -263,10 +286,27 @@ impl AskedRow<'_> {
         }
     }
 
+    /// What answers a field, by the draws of an ensemble.
+    fn own<'f>(
+        &self,
+        field: &AskedField<'_>,
+        which: Option<Beside>,
+        answers: &'f Answers,
+        how: &Comparison,
+    ) -> Option<(Own, &'f Uses, Option<Form>)> {
+        let Some(query) = &field.query else {
+            return self.of_blocks(field.name, which, answers, how);
+        };
+        let answered = answers.get(query.as_ref().ok()?)?;
+        let form = answered.ours.as_ref().ok().and_then(form_of_columns);
+        Some((Own::of(answered, which), &answered.uses, form))
+    }
+
     /// What the query of one of its blocks gives for a field.
     fn of_blocks<'f>(
         &self,
         field: &str,
+        which: Option<Beside>,
         answers: &'f Answers,
         how: &Comparison,
     ) -> Option<(Own, &'f Uses, Option<Form>)> {
@@ -285,7 +325,7 @@ impl AskedRow<'_> {
                 of_cells(&places.iter().map(|place| &row.cells[*place]).collect::<Vec<_>>())
             };
             let uses = answered.uses_of(own);
-            Some((Own::by(answered, uses, pick), uses, form))
+            Some((Own::by(answered, which, uses, pick), uses, form))
         })
     }
 
@@ -328,6 +368,7 @@ impl AskedField<'_> {
         &self,
         asked: &Asked<'_>,
         compared: &Compared,
+        with: Option<Result<String, String>>,
         answers: &Answers,
         how: &Comparison,
     ) -> Result<Option<StatedCause>, String> {
@@ -337,8 +378,23 @@ impl AskedField<'_> {
             Some(Ok(sql)) => answers.get(sql),
             None => None,
         };
-        let other = other.map(|other| compare(asked, &Own::of(other), how));
-        cause(compared, self.caused.unwrap_or(&none), other.as_ref(), how)
+        let other = other.map(|other| compare(asked, &Own::of(other, None), how));
+        cause(compared, self.caused.unwrap_or(&none), other.as_ref(), with, how)
+    }
+
+    /// As it is compared.
+    fn asked<'b>(&self, form: Form, binding: &'b Binding) -> Asked<'b> {
+        Asked { values: stated(self.value), form, approx: false, binding }
+    }
+
+    /// The ensemble that it is held against, if that is not the campaign's.
+    fn given(&self) -> Option<Beside> {
+        self.binding.and_then(|binding| binding.given)
+    }
+
+    /// The ensemble that a cause is held against.
+    fn with(&self) -> Option<Beside> {
+        self.caused.and_then(|binding| binding.with)
     }
 }
 

@@ -29,20 +29,20 @@ fn kind(found: Result<Option<StatedCause>, String>) -> Option<Cause> {
 
 #[test]
 fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
-    let of = |beyond| cause(&outside(beyond), &stated(None), None, &how());
+    let of = |beyond| cause(&outside(beyond), &stated(None), None, None, &how());
     assert_eq!(kind(of(Some(0.25))), Some(Cause::Chance));
     assert_eq!(kind(of(Some(0.26))), None);
     assert_eq!(kind(of(Some(f64::INFINITY))), None);
     assert_eq!(kind(of(None)), None);
     let inside = Compared { status: Status::Consistent, ..outside(Some(0.1)) };
-    assert_eq!(kind(cause(&inside, &stated(Some(Cause::Plan)), None, &how())), None);
+    assert_eq!(kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &how())), None);
 }
 
 #[test]
 fn an_outcome_may_be_chance_if_a_draw_has_it() {
     let of = |holds| {
         let compared = Compared { holds_in: Some((holds, 40)), ..outside(None) };
-        cause(&compared, &stated(None), None, &how())
+        cause(&compared, &stated(None), None, None, &how())
     };
     assert_eq!(of(1).unwrap().unwrap().checked, "so in 1 of 40 draws");
     assert_eq!(kind(of(0)), None);
@@ -50,7 +50,7 @@ fn an_outcome_may_be_chance_if_a_draw_has_it() {
 
 #[test]
 fn a_stated_chance_that_lies_far_outside_is_contradicted() {
-    let of = |beyond| cause(&outside(beyond), &stated(Some(Cause::Chance)), None, &how());
+    let of = |beyond| cause(&outside(beyond), &stated(Some(Cause::Chance)), None, None, &how());
     assert!(of(Some(0.2)).is_ok());
     assert!(of(Some(0.3)).unwrap_err().contains("0.30 widths of the interval outside"));
     assert!(of(None).unwrap_err().contains("no draw came out like it"));
@@ -61,7 +61,7 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
     let of = |side, direction: &str| {
         let binding = Binding { ours: Some(side), ..stated(Some(Cause::Simulator)) };
         let compared = Compared { direction: direction.into(), ..outside(Some(3.0)) };
-        cause(&compared, &binding, None, &how())
+        cause(&compared, &binding, None, None, &how())
     };
     let borne_out = of(OurSide::Above, "ours above").unwrap().unwrap();
     assert_eq!(borne_out.checked, "ours above, as it would make it");
@@ -71,7 +71,7 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
 
 #[test]
 fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
-    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, &how());
+    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, None, &how());
     assert_eq!(kind(of(Cause::Simulator)), None);
     assert_eq!(kind(of(Cause::Definition)), Some(Cause::Definition));
 }
@@ -79,7 +79,7 @@ fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
 #[test]
 fn another_definition_has_to_agree() {
     let of = |other: Compared| {
-        cause(&outside(None), &stated(Some(Cause::Definition)), Some(&other), &how())
+        cause(&outside(None), &stated(Some(Cause::Definition)), Some(&other), None, &how())
     };
     let agrees = Compared { status: Status::Reproduced, ours: "251".into(), ..Compared::default() };
     assert_eq!(of(agrees.clone()).unwrap().unwrap().checked, "by it ours is 251");
@@ -106,4 +106,13 @@ fn no_more_is_put_down_to_chance_than_chance_makes() {
         more_than_chance(&all).unwrap(),
         "4 differences are put down to chance, which makes 2"
     );
+}
+
+#[test]
+fn an_ensemble_that_does_not_move_ours_nearer_contradicts_the_cause() {
+    let of = |with: Result<String, String>| {
+        cause(&outside(Some(3.0)), &stated(Some(Cause::Simulator)), None, Some(with), &how())
+    };
+    assert_eq!(of(Ok("nearer in 40 of 40".into())).unwrap().unwrap().checked, "nearer in 40 of 40");
+    assert_eq!(of(Err("nearer in 3 of 40".into())).unwrap_err(), "cause simulator: nearer in 3 of 40");
 }

@@ -20,8 +20,7 @@ pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> C
         let because = "against the share of many runs, not of draws".to_owned();
         return Compared { because, ..of_judged(asked, &judged, 0) };
     }
-    let draws: Vec<Option<Vec<f64>>> =
-        own.draws.iter().map(|draw| numbers(draw.as_deref()?)).collect();
+    let draws = own.numbers();
     let with = draws.iter().flatten().count();
     // Hardly a draw has what the paper has.
     if draws.len() >= FEWEST_DRAWS && with < draws.len() / 20 {
@@ -33,8 +32,7 @@ pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> C
             ..Compared::default()
         };
     }
-    let bound = asked.binding.bound;
-    let stated = predictive::Stated { values: &values, rounding: &rounding, shape, bound, wide };
+    let stated = asked.stated(&values, &rounding, wide);
     of_judged(asked, &predictive::judge(&stated, &draws), draws.len())
 }
 

@@ -24,6 +24,21 @@ impl Part {
         Self { what: what.into(), published, rounding, beside, sorted, by_draw }
     }
 
+    /// Which value it is.
+    pub(super) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// The middle draw's.
+    pub(super) fn median(&self) -> f64 {
+        median(&self.sorted)
+    }
+
+    /// How far each draw lies from what is published.
+    pub(super) fn distances(&self) -> impl Iterator<Item = f64> {
+        self.by_draw.iter().map(|value| (value - self.published).abs())
+    }
+
     /// From the k-th least to the k-th greatest.
     pub(super) fn ranked(&self) -> (f64, f64) {
         let k = trimmed(self.sorted.len()).max(1);

@@ -201,3 +201,26 @@ fn one_draw_more_is_called_different_as_often_as_is_said() {
     let list = outside_of(Shape::Each, |state| (0..5).map(|_| noise(state)).collect());
     assert!((list - 2.0 / 41.0).abs() < 0.011, "{list}");
 }
+
+#[test]
+fn what_moves_ours_nearer_is_told_from_chance_by_the_draws_of_the_same_plans() {
+    let draws = |of: &dyn Fn(usize) -> f64| (0..40).map(|i| Some(vec![of(i)])).collect::<Vec<_>>();
+    let own = draws(&|i| i as f64 / 100.0);
+    let stated =
+        Stated { values: &[0.9], rounding: &[0.05], shape: Shape::One, bound: None, wide: 0.8 };
+    let found = moved(&stated, &own, &draws(&|i| i as f64 / 100.0 + 0.2)).unwrap();
+    assert_eq!((&*found.what, found.part, found.nearer, found.of), ("value", 0, 40, 40));
+    assert!((found.from - 0.195).abs() < 1e-9 && (found.to - 0.395).abs() < 1e-9, "{found:?}");
+    // Draws that it leaves as they are say nothing; those that it moves away count against it.
+    let found = moved(&stated, &own, &draws(&|i| i as f64 / 100.0 - if i < 9 { 0.1 } else { 0.0 }));
+    assert_eq!(found.map(|found| (found.nearer, found.of)), Some((0, 9)));
+    assert_eq!(moved(&stated, &own[..30], &own), None, "too few draws");
+}
+
+#[test]
+fn more_than_half_is_what_even_odds_hardly_give() {
+    // 27 of 40 or more come with a probability of 0.0192, 26 of 40 with 0.0403.
+    assert!(more_than_half(27, 40) && !more_than_half(26, 40));
+    assert!(more_than_half(6, 6) && !more_than_half(5, 5), "1/64 and 1/32");
+    assert!(!more_than_half(0, 0));
+}

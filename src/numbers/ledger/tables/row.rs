@@ -46,7 +46,10 @@ pub fn entry(id: &str, fields: &[Field<'_>]) -> Entry {
     let agrees_by_chance: f64 = fields.iter().map(|f| 1.0 - f.compared.by_chance).product();
     let farthest = off.iter().max_by(|a, b| a.compared.apart.total_cmp(&b.compared.apart));
     let directions: BTreeSet<&str> = off.iter().map(|f| f.compared.direction.as_str()).collect();
-    let words: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
+    // What it rests on is what was compared.
+    let is_compared = |f: &&Field<'_>| compared == 0 || f.compared.status.is_compared();
+    let words: BTreeSet<Basis> =
+        fields.iter().filter(is_compared).flat_map(|f| f.basis.iter().copied()).collect();
     let uses = || fields.iter().filter_map(|f| f.uses);
     let read: BTreeSet<(String, usize, usize)> = uses()
         .flat_map(|uses| &uses.read)

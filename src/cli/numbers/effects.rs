@@ -1,0 +1,48 @@
+//! `trapcheck numbers effects`: what becomes of every number with another ensemble.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use crate::nearest::unknown;
+use crate::numbers::ledger::Books;
+use crate::numbers::ledger::beside::Beside;
+use crate::numbers::ledger::effects::{counts, table};
+
+use super::super::output::{self, Print};
+use super::project;
+
+/// Prints a row per number or field that is drawn.
+///
+/// # Errors
+/// No such ensemble, no draws of it, or what cannot be computed.
+pub fn run(which: &str, how: Print) -> anyhow::Result<ExitCode> {
+    let found = Beside::ALL.into_iter().find(|one| one.word() == which);
+    let Some(which) = found else {
+        bail!("{}", unknown("ensemble", which, "", Beside::ALL.map(Beside::word)));
+    };
+    let books = Books::load()?;
+    if !books.has(which) {
+        bail!("{}: there are no draws; make ensemble makes them", which.folder().display());
+    }
+    let project = project::open()?;
+    let made = project::make_all(&project)?;
+    let names = made.iter().flat_map(|m| m.evaluated.names.clone()).collect();
+    let tables = made.iter().flat_map(|m| m.tables.iter().cloned());
+    let effects = books.effects(tables, &names, which)?;
+    for (status, without, with) in counts(&effects) {
+        eprintln!("{}: {without} without, {with} with {}", status.words(), which.words());
+    }
+    output::table("numbers-effects", &table(effects, which), SHOWN, how)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The columns for people.
+const SHOWN: &[(&str, &str)] = &[
+    ("id", "id"),
+    ("published", "published"),
+    ("without", "without"),
+    ("with", "with"),
+    ("median_without", "median"),
+    ("median_with", "with it"),
+];
