@@ -28,8 +28,6 @@ use super::spec::{Analysis, TableKind};
 use super::statistics::RunStatistics;
 use crate::campaign::{Job, jobs};
 use crate::configs::hashed;
-use crate::hash::sha256_hex;
-use crate::plan::stream::{Purpose, Stream};
 use crate::run::SourceFile;
 use crate::setup::{Campaign, ConfigError, Configs};
 use crate::sim::directory::to_measure;
@@ -54,10 +52,6 @@ pub struct EnsembleSpec {
     /// How the engine is modelled.
     #[serde(default)]
     pub ways: Ways,
-    /// Standard deviation of the logarithm of a run's cost per token: 0 where all runs are of
-    /// one speed.
-    #[serde(default)]
-    pub speed_sd: f64,
     /// What arrived in the paper's runs, which the plans then have as well.
     #[serde(default)]
     pub arrivals: Vec<Given>,
@@ -126,29 +120,16 @@ impl EnsembleSpec {
             let message = format!("seeds_per_draw: expected 1 to {most}");
             return Err(ConfigError::new(path, message));
         }
-        if !(0.0..1.0).contains(&spec.speed_sd) {
-            let message = format!("speed_sd: expected 0 to 1, found {}", spec.speed_sd);
-            return Err(ConfigError::new(path, message));
-        }
         Ok(spec)
     }
 
-    /// How a run of a draw is modelled.
-    fn options(&self, draw: u64, job: &Job<'_>) -> Options {
+    /// How a run is modelled.
+    fn options(&self, job: &Job<'_>) -> Options {
         let campaign = job.spec.options;
-        let options = match self.ways {
+        match self.ways {
             Ways::Campaign => campaign,
             Ways::Engine => campaign.in_ways_of(job.spec.cell),
-        };
-        if self.speed_sd == 0.0 {
-            return options;
         }
-        // A server of its own for every run, whatever plan it shares.
-        let name = sha256_hex(format!("{draw} {}", job.dir.display()).as_bytes());
-        let server = u64::from_str_radix(&name[..16], 16).unwrap_or_default();
-        let slower = libm::exp(self.speed_sd * Stream::new(server, Purpose::Speed, 0).normal());
-        let token_cost_factor = Some(options.token_cost_factor.unwrap_or(1.0) * slower);
-        Options { token_cost_factor, ..options }
     }
 }
 
@@ -269,7 +250,7 @@ impl<'a> Ensemble<'a> {
         };
         let own = draw * self.spec.seeds_per_draw + job.spec.seed;
         let seed = self.seeds.get(draw, job).unwrap_or(own);
-        let options = self.spec.options(draw, job);
+        let options = self.spec.options(job);
         let simulated = simulate_to_measure(&RunSpec { seed, options, ..job.spec.clone() })
             .map_err(|error| wrong(error.to_string()))?;
         let mut run = to_measure(&simulated, &job.spec, &job.label);

@@ -79,8 +79,8 @@ Exit codes: 0 listed, if only that there is none; 2 bad usage or input")]
 
 Exit codes: 0 listed; 2 a run could not be read, or bad usage or input")]
     Effects {
-        /// Which: ways (engines in their own ways), speeds (runs of unequal speed), arrivals
-        /// (plans that received what the paper's runs did)
+        /// Which: ways (engines in their own ways) or arrivals (plans that received what the
+        /// paper's runs did)
         #[arg(value_name = "ENSEMBLE")]
         which: String,
         #[command(flatten)]

@@ -1,5 +1,7 @@
 //! `trapcheck numbers effects`: what becomes of every number with another ensemble.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -26,9 +28,15 @@ pub fn run(which: &str, how: Print) -> anyhow::Result<ExitCode> {
         bail!("{}: there are no draws; make ensemble makes them", which.folder().display());
     }
     let project = project::open()?;
-    let made = project::make_all(&project)?;
-    let names = made.iter().flat_map(|m| m.evaluated.names.clone()).collect();
-    let tables = made.iter().flat_map(|m| m.tables.iter().cloned());
+    let stores = project.stores(Some(Path::new(project::CACHE)));
+    let (mut tables, mut names) = (Vec::new(), BTreeMap::new());
+    // The simulator's own published values are no campaign's: nothing of them is drawn.
+    let drawn = project.analyses.iter().filter(|(_, analysis)| analysis.fidelity.is_none());
+    for (path, analysis) in drawn {
+        let evaluated = project::evaluate(&project, path, analysis, &stores)?;
+        tables.extend(evaluated.tables(project.configs_for(analysis))?);
+        names.extend(evaluated.names);
+    }
     let effects = books.effects(tables, &names, which)?;
     for (status, without, with) in counts(&effects) {
         eprintln!("{}: {without} without, {with} with {}", status.words(), which.words());

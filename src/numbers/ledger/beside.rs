@@ -13,21 +13,18 @@ use super::ENSEMBLE;
 pub enum Beside {
     /// Engines in their own ways, not the paper's simulator's.
     Ways,
-    /// Runs of unequal speed.
-    Speeds,
     /// Plans that received what the paper's runs received.
     Arrivals,
 }
 
 impl Beside {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Ways, Self::Speeds, Self::Arrivals];
+    pub const ALL: [Self; 2] = [Self::Ways, Self::Arrivals];
 
     /// The word of the files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Ways => "ways",
-            Self::Speeds => "speeds",
             Self::Arrivals => "arrivals",
         }
     }
@@ -36,7 +33,6 @@ impl Beside {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Ways => "the engines' own ways",
-            Self::Speeds => "runs as unequal in speed as the paper's all-miss runs",
             Self::Arrivals => "plans that received what the paper prints of its own",
         }
     }

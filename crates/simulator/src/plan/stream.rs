@@ -20,8 +20,6 @@ pub enum Purpose {
     BurstSession,
     /// The order in which recorded sessions are played.
     TraceOrder,
-    /// How fast a run's server is.
-    Speed,
 }
 
 impl Purpose {
@@ -32,7 +30,6 @@ impl Purpose {
             Self::BurstArrivals => b"burst-arrivals\0\0",
             Self::BurstSession => b"burst-session\0\0\0",
             Self::TraceOrder => b"trace-order\0\0\0\0\0",
-            Self::Speed => b"speed\0\0\0\0\0\0\0\0\0\0\0",
         }
     }
 }

@@ -114,5 +114,8 @@ fn an_ensemble_that_does_not_move_ours_nearer_contradicts_the_cause() {
         cause(&outside(Some(3.0)), &stated(Some(Cause::Simulator)), None, Some(with), &how())
     };
     assert_eq!(of(Ok("nearer in 40 of 40".into())).unwrap().unwrap().checked, "nearer in 40 of 40");
-    assert_eq!(of(Err("nearer in 3 of 40".into())).unwrap_err(), "cause simulator: nearer in 3 of 40");
+    assert_eq!(
+        of(Err("nearer in 3 of 40".into())).unwrap_err(),
+        "cause simulator: nearer in 3 of 40"
+    );
 }
