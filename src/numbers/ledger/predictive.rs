@@ -236,8 +236,8 @@ pub struct Moved {
 }
 
 /// What one thing makes of the value that lies farthest outside the interval of the draws
-/// without it, or, where none does, nearest to an end of them; `None` where hardly a draw has it
-/// both ways.
+/// without it, or, where none does, nearest to an end of them; `None` where too few draws have
+/// an interval, or none has it both ways.
 pub fn moved(
     stated: &Stated<'_>,
     draws: &[Option<Vec<f64>>],
@@ -249,7 +249,7 @@ pub fn moved(
     };
     let pairs = draws.iter().zip(with).filter_map(|(a, b)| whole(a).zip(whole(b)));
     let (without, with): (Vec<Vec<f64>>, Vec<Vec<f64>>) = pairs.unzip();
-    if without.len() < FEWEST_DRAWS || stated.values.is_empty() {
+    if without.is_empty() {
         return None;
     }
     let judged = judge(stated, draws);
