@@ -35,7 +35,8 @@ pub fn told(
         return if more_than_half(more, more) { Ok(told) } else { Err(told) };
     };
     let Moved { what, part, from, to, nearer, of } = found;
-    let digits = asked.digits(part) + 1;
+    // A share is printed as k of n, without digits of its own.
+    let digits = if what == "share" { 4 } else { asked.digits(part) + 1 };
     let told = format!(
         "{words} the middle draw's {what} is {} in place of {}, nearer in {nearer} of {of} draws",
         fixed(to, digits),

@@ -1,5 +1,6 @@
 //! A published table with ours under each row, in the same shape.
 
+mod beside;
 mod columns;
 mod layout;
 mod row;
@@ -18,7 +19,6 @@ use super::bindings::{Binding, Block, filled};
 use super::cause::cause;
 use super::compare::{Asked, Compared, Own, Stated, compare, of_cells};
 use super::comparison::Comparison;
-use super::effects::Effect;
 use super::entry::{Entry, basis};
 use super::moved::told;
 use super::published::{Form, PublishedTable, numeric, shown};
@@ -116,37 +116,6 @@ impl<'a> AskedTable<'a> {
         let own = fields.flat_map(|field| [&field.query, &field.agrees]);
         let of_fields = own.filter_map(|query| query.as_ref()?.as_ref().ok().cloned());
         of_blocks.chain(of_fields).collect()
-    }
-
-    /// Those of its queries that are asked of an ensemble beside the campaign's.
-    pub fn queries_beside(&self, which: Beside) -> Vec<String> {
-        let of_row = |row: &AskedRow<'_>| -> Vec<String> {
-            let named = row
-                .fields
-                .iter()
-                .filter(|field| field.given() == Some(which) || field.with() == Some(which));
-            let of_field = |field: &AskedField<'_>| match &field.query {
-                Some(query) => query.as_ref().ok().cloned().into_iter().collect(),
-                None => row.blocks.iter().filter_map(|block| block.query.clone()).collect(),
-            };
-            named.flat_map(|field| -> Vec<String> { of_field(field) }).collect()
-        };
-        self.rows.iter().flat_map(of_row).collect()
-    }
-
-    /// What an ensemble beside the campaign's makes of each field that is drawn.
-    pub fn effects(&self, answers: &Answers, which: Beside, how: &Comparison) -> Vec<Effect> {
-        let of_field = |(row, field): (&AskedRow<'_>, &AskedField<'_>)| {
-            let none = Binding::default();
-            let [(own, _, form), (with, ..)] =
-                [row.own(field, None, answers, how)?, row.own(field, Some(which), answers, how)?];
-            let asked = field.asked(form.unwrap_or(Form::List), field.binding.unwrap_or(&none));
-            let id = format!("{}/{}", row.id, field.name);
-            let published = shown(field.value);
-            Effect::of(id, &self.section, published, &asked, [&own, &with], how)
-        };
-        let fields = self.rows.iter().flat_map(|row| row.fields.iter().map(move |f| (row, f)));
-        fields.filter_map(of_field).collect()
     }
 
     /// Compares every row.
