@@ -34,9 +34,10 @@ page: ## Build the page's WebAssembly, or say how to, and write the page (page/b
 campaign: build ## Simulate every run of the campaign that is not in results/sim/
 	@$(BIN) campaign configs/campaigns/paper.yaml
 
-ensemble: build ## Make the campaign forty times over, kept as tables (results/sim/ensemble/), and once more as engines are
+ensemble: build ## Make the campaign forty times over, kept as tables (results/sim/ensemble/), as engines are, and on the paper's arrivals
 	@$(BIN) campaign configs/campaigns/ensemble.yaml --ensemble
 	@$(BIN) campaign configs/campaigns/ensemble-ways.yaml --ensemble
+	@$(BIN) campaign configs/campaigns/ensemble-arrivals.yaml --ensemble
 
 engine: ## Build vLLM's CPU engine and a tiny model, 6.2 GB (engines/vllm-cpu/built/)
 	@engines/vllm-cpu/install.sh $(ENGINE)
@@ -53,6 +54,7 @@ verify: build ## Compute everything again and compare; check the hashes of all d
 	(cd results/sim && sha256sum --check --quiet --ignore-missing SHA256SUMS) || differs=1; \
 	$(BIN) campaign configs/campaigns/ensemble.yaml --ensemble --sample 2 || differs=1; \
 	$(BIN) campaign configs/campaigns/ensemble-ways.yaml --ensemble --sample 1 || differs=1; \
+	$(BIN) campaign configs/campaigns/ensemble-arrivals.yaml --ensemble --sample 1 || differs=1; \
 	$(BIN) numbers --verify || differs=1; \
 	$(BIN) manifest --verify || differs=1; \
 	exit $$differs
