@@ -1,5 +1,7 @@
 //! Everything under `configs/`, once.
 
+mod playing;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -14,6 +16,7 @@ use crate::rule::replicate::ReplicateTest;
 use crate::rule::stability::Stability;
 use crate::setup::yaml::{self, check_name};
 use crate::setup::{Cell, ConfigError, Layout, Protocol, RecordedFile, Workload};
+use playing::{Playing, name_of};
 use trapcheck_sessions::empirical::Empirical;
 use trapcheck_sessions::play::Rules;
 use trapcheck_sessions::session::Session;
@@ -33,6 +36,8 @@ pub struct Configs {
     /// What cells play whose workload consists of sessions, by cell: made when it is first asked
     /// for, as most commands never do.
     played: BTreeMap<String, OnceLock<Result<Playable, String>>>,
+    /// Cells that play another workload than their own, by their name; made as the former are.
+    playing: BTreeMap<String, OnceLock<Result<Playing, String>>>,
     /// Protocols.
     pub protocols: BTreeMap<String, Protocol>,
     /// Registrations.
@@ -140,6 +145,7 @@ impl Configs {
                 .each(RegistrationFile::parse, |file| &file.registration.name)?,
             read_sessions: None,
             played: BTreeMap::new(),
+            playing: BTreeMap::new(),
             layouts: Vec::new(),
             sha256: sha256_hex(
                 FOLDERS.map(|folder| under(folder).listing(folder)).concat().as_bytes(),
@@ -149,6 +155,10 @@ impl Configs {
         let of_sessions = |cell: &&Cell| configs.session_workloads.contains_key(&cell.workload);
         let playing = configs.cells.values().filter(of_sessions);
         configs.played = playing.map(|cell| (cell.name.clone(), OnceLock::new())).collect();
+        let names = configs.cells.values().flat_map(|cell| {
+            configs.workload_names().map(|workload| name_of(&cell.name, workload))
+        });
+        configs.playing = names.map(|name| (name, OnceLock::new())).collect();
         Ok(configs)
     }
 
@@ -157,12 +167,60 @@ impl Configs {
         self.workloads.contains_key(name) || self.session_workloads.contains_key(name)
     }
 
-    /// The workload and the protocol of a cell; `None` where [`Self::cell`] has an error.
-    pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
-        self.cells.contains_key(name).then(|| self.cell(name).ok()).flatten()
+    /// The names of all workloads: laws first, then those that consist of sessions.
+    pub fn workload_names(&self) -> impl Iterator<Item = &String> {
+        self.workloads.keys().chain(self.session_workloads.keys())
     }
 
-    /// A cell with its workload and its protocol.
+    /// The name of a cell that plays a workload: its own name if that is its own workload.
+    ///
+    /// # Errors
+    /// There is no such cell or workload: a sentence.
+    pub fn playing(&self, cell: &str, workload: Option<&str>) -> Result<String, String> {
+        let known = self.cells.keys().map(String::as_str);
+        let own = self.cells.get(cell);
+        let own = own.ok_or_else(|| unknown("cell", cell, "configs/cells", known))?;
+        match workload {
+            Some(other) if other != own.workload && !self.has_workload(other) => {
+                let known = self.workload_names().map(String::as_str);
+                Err(unknown("workload", other, "configs/workloads", known))
+            }
+            Some(other) if other != own.workload => Ok(name_of(cell, other)),
+            _ => Ok(cell.to_owned()),
+        }
+    }
+
+    /// The cell of a name, also of one that plays another workload (`CELL+WORKLOAD`).
+    pub fn cell_called(&self, name: &str) -> Option<&Cell> {
+        let of_file = self.cells.get(name);
+        of_file.or_else(|| self.with_another(name)?.as_ref().ok().map(|playing| &playing.cell))
+    }
+
+    /// A cell that plays another workload, if that is what the name says.
+    fn with_another(&self, name: &str) -> Option<&Result<Playing, String>> {
+        let known = self.playing.get(name).filter(|_| !self.cells.contains_key(name))?;
+        Some(known.get_or_init(|| {
+            let split = |cell: &&String| name.strip_prefix(cell.as_str())?.strip_prefix('+');
+            let cell = self.cells.keys().find(|cell| split(cell).is_some_and(|w| self.has_workload(w)));
+            let other = cell.as_ref().and_then(split);
+            let (cell, other) = cell.zip(other).ok_or_else(|| format!("no cell {name}"))?;
+            let (cell, own, _) = self.cell(cell)?;
+            let played = match self.session_workloads.get(other) {
+                Some(sessions) => sessions.playable(None, cell.pool_tokens, self.read_sessions)?,
+                None => Playable { workload: self.workloads[other].clone(), notes: Vec::new() },
+            };
+            Playing::of(cell, own, other, played)
+        }))
+    }
+
+    /// The workload and the protocol of a cell; `None` where [`Self::cell`] has an error.
+    pub fn of_cell(&self, name: &str) -> Option<(&Cell, &Workload, &Protocol)> {
+        let is_known = self.cells.contains_key(name) || self.playing.contains_key(name);
+        is_known.then(|| self.cell(name).ok()).flatten()
+    }
+
+    /// A cell with its workload and its protocol. `CELL+WORKLOAD` is a cell that plays another
+    /// workload than its own.
     ///
     /// # Errors
     /// There is none of that name, or its sessions are not to be had: a sentence.
@@ -171,14 +229,19 @@ impl Configs {
             let known = known.into_iter().map(String::as_str);
             unknown(what, name, &format!("configs/{what}s"), known)
         };
-        let cell = self.cells.get(name);
-        let cell = cell.ok_or_else(|| none("cell", name, self.cells.keys().collect()))?;
-        let workload = match self.played(cell) {
-            Some(played) => &played.as_ref().map_err(Clone::clone)?.workload,
-            None => self
-                .workloads
-                .get(&cell.workload)
-                .ok_or_else(|| none("workload", &cell.workload, self.workloads.keys().collect()))?,
+        let (cell, workload) = if let Some(playing) = self.with_another(name) {
+            let playing = playing.as_ref().map_err(Clone::clone)?;
+            (&playing.cell, &playing.played.workload)
+        } else {
+            let cell = self.cells.get(name);
+            let cell = cell.ok_or_else(|| none("cell", name, self.cells.keys().collect()))?;
+            let workload = match self.played(cell) {
+                Some(played) => &played.as_ref().map_err(Clone::clone)?.workload,
+                None => self.workloads.get(&cell.workload).ok_or_else(|| {
+                    none("workload", &cell.workload, self.workloads.keys().collect())
+                })?,
+            };
+            (cell, workload)
         };
         let protocol = self
             .protocols
@@ -189,7 +252,10 @@ impl Configs {
 
     /// What is to be said of the sessions that a cell plays; nothing where its turns follow a law.
     pub fn notes_of(&self, cell: &str) -> &[String] {
-        let played = self.cells.get(cell).and_then(|cell| self.played(cell)?.as_ref().ok());
+        let played = match self.with_another(cell) {
+            Some(playing) => playing.as_ref().ok().map(|playing| &playing.played),
+            None => self.cells.get(cell).and_then(|cell| self.played(cell)?.as_ref().ok()),
+        };
         played.map_or(&[], |played| &played.notes)
     }
 
@@ -261,9 +327,8 @@ impl Configs {
                 let known = known.into_iter().map(String::as_str);
                 ConfigError::new(&path, unknown(what, value, &format!("{what}s/"), known))
             };
-            let known = self.workloads.keys().chain(self.session_workloads.keys());
-            if !known.clone().any(|name| *name == cell.workload) {
-                return Err(missing("workload", &cell.workload, known.collect()));
+            if !self.has_workload(&cell.workload) {
+                return Err(missing("workload", &cell.workload, self.workload_names().collect()));
             }
             if !self.protocols.contains_key(&cell.protocol) {
                 return Err(missing("protocol", &cell.protocol, self.protocols.keys().collect()));

@@ -122,7 +122,7 @@ pub fn judge_of<'a>(
     match configs.paired_rule_of_cell(&meta.cell) {
         Ok(Some(file)) => Ok(Cow::Borrowed(file)),
         Ok(None) => {
-            let cell = configs.cells.get(&meta.cell).ok_or(Binding::None)?;
+            let cell = configs.cell_called(&meta.cell).ok_or(Binding::None)?;
             Ok(Cow::Owned(RegistrationFile::published(cell)))
         }
         Err(fit) => {

@@ -151,7 +151,7 @@ impl Scoring {
             .iter()
             .filter_map(|run| Some((run.judged_by.as_ref()?, &run.meta.cell)))
             .collect();
-        let published = |cell: &String| configs.cells.get(cell).map(RegistrationFile::published);
+        let published = |cell: &String| configs.cell_called(cell).map(RegistrationFile::published);
         let mut judges: Vec<RegistrationFile> = Vec::new();
         for (name, cell) in judged {
             let file = configs.registrations.get(name).cloned();

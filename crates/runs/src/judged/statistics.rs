@@ -104,7 +104,7 @@ impl RunStatistics {
         configs: &Configs,
         also: Option<&RegistrationFile>,
     ) -> Result<Self, Unreadable> {
-        let cell = configs.cells.get(&run.meta.cell);
+        let cell = configs.cell_called(&run.meta.cell);
         let with_protocol = cell.and_then(|c| Some((c, configs.protocols.get(&c.protocol)?)));
         let Some((cell, protocol)) = with_protocol else {
             return Err(no_cell(run, configs));
