@@ -1,7 +1,11 @@
-//! Lists the files of `configs/`, for where there is no such folder.
+//! Lists the files of `configs/`, for where there is no such folder. A page has no use for some.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+/// What nothing in a page asks for.
+const NOT_IN_A_PAGE: [&str; 7] =
+    ["agents.yaml", "batches.yaml", "campaigns", "fidelity", "fill", "layouts", "paper.yaml"];
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
@@ -9,6 +13,9 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     yaml_files(&folder, &mut files)?;
     files.sort();
+    if env::var("CARGO_CFG_TARGET_FAMILY").is_ok_and(|family| family == "wasm") {
+        files.retain(|file| !NOT_IN_A_PAGE.iter().any(|name| file.starts_with(folder.join(name))));
+    }
     let mut list = String::from("&[\n");
     for file in &files {
         let name = file.strip_prefix(&folder).unwrap_or(file).to_string_lossy().replace('\\', "/");

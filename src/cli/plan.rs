@@ -31,6 +31,9 @@ pub struct Args {
     /// The cell, whose workload, protocol and lambda_ref are used
     #[arg(long, value_name = "NAME")]
     cell: String,
+    /// Another workload (a name in configs/workloads), for which lambda_ref is model F's
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
     #[command(flatten)]
     arm: ArmArgs,
     /// Arrival rate in multiples of lambda_ref (not for closed arms)
@@ -54,7 +57,7 @@ pub struct Args {
 /// cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
-    let (cell, workload, protocol) = cell(&configs, &args.cell)?;
+    let (cell, workload, protocol) = cell(&configs, &args.cell, args.workload.as_deref())?;
     let (arm, protocol) = args.arm.under(protocol)?;
     let spec = RunSpec {
         cell,
@@ -80,17 +83,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A cell of the project with its workload and protocol; what is to be said of its sessions is
-/// said.
+/// A cell of the project with its workload, or another one, and its protocol; what is to be said
+/// of its sessions is said.
 ///
 /// # Errors
 /// There is none of that name, or its recorded sessions are not to be had.
 pub fn cell<'a>(
     configs: &'a Configs,
     name: &str,
+    workload: Option<&str>,
 ) -> anyhow::Result<(&'a Cell, &'a Workload, &'a crate::setup::Protocol)> {
-    let found = configs.cell(name).map_err(anyhow::Error::msg)?;
-    configs.notes_of(name).iter().for_each(|note| eprintln!("{note}"));
+    let name = configs.playing(name, workload).map_err(anyhow::Error::msg)?;
+    let found = configs.cell(&name).map_err(anyhow::Error::msg)?;
+    configs.notes_of(&name).iter().for_each(|note| eprintln!("{note}"));
     Ok(found)
 }
 

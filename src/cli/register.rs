@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(file) => crate::configs::read(&project::config_file(file), FillInputs::parse)?,
         None => from_runs(args, &configs)?,
     };
-    let (_, _, protocol) = cell(&configs, &inputs.cell)?;
+    let (_, _, protocol) = cell(&configs, &inputs.cell, None)?;
     let mark = FillAs { name: args.name.to_string(), exploratory: args.exploratory.clone() };
     let registration = fill(&inputs, protocol, &FillThresholds::default(), mark)?;
     registration.check().map_err(|why| anyhow::anyhow!("the fill makes no sense: {why}"))?;

@@ -28,6 +28,7 @@ use super::register::unknown as registration_unknown;
 #[command(after_help = "Examples:
   trapcheck simulate --cell sglang-300k --arm burst --rate 1.65 --seed 0 --out my-run
   trapcheck simulate --cell sglang-300k --arm rescue --cap 20 --from 1800 --rate 1.35 --out my-run
+  trapcheck simulate --cell sglang-300k --workload mirror --arm burst --rate 1.5 --out my-run
   trapcheck score my-run
 
 Exit codes: 0 written; 2 bad usage or input")]
@@ -35,6 +36,9 @@ pub struct Args {
     /// The cell, with iteration costs
     #[arg(long, value_name = "NAME")]
     cell: String,
+    /// Another workload (a name in configs/workloads), for which lambda_ref is model F's
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
     #[command(flatten)]
     arm: ArmArgs,
     /// Arrival rate in multiples of lambda_ref (not for closed arms)
@@ -152,7 +156,7 @@ impl EngineArgs {
 /// or cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
-    let (cell, workload, protocol) = cell(&configs, &args.cell)?;
+    let (cell, workload, protocol) = cell(&configs, &args.cell, args.workload.as_deref())?;
     let (arm, protocol) = args.arm.under(protocol)?;
     let registration = args
         .registration

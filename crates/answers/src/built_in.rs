@@ -38,22 +38,29 @@ pub fn yaml_files(dir: &Path) -> Option<Vec<PathBuf>> {
 /// # Errors
 /// The first file that cannot be used.
 pub fn configs() -> Result<Configs, ConfigError> {
-    let dir = Path::new(FOLDER);
-    let files_of = |folder: &str| {
-        let paths = yaml_files(&dir.join(folder)).unwrap_or_default().into_iter();
-        paths.filter_map(|path| Some((path.clone(), bytes(&path)?)))
-    };
-    let files: BTreeMap<PathBuf, Vec<u8>> = FOLDERS
-        .iter()
-        .flat_map(|folder| files_of(folder))
-        .map(|(path, bytes)| (path, bytes.to_vec()))
-        .collect();
     let layouts = files_of("layouts").map(|(path, bytes)| {
         let layout = Layout::parse(&path, bytes)?;
         check_layout(&layout).map_err(|message| ConfigError::new(&path, message))?;
         Ok(Arc::new(layout))
     });
-    let mut configs = Configs::parse(dir, &files)?;
+    let mut configs = without_layouts()?;
     configs.layouts = layouts.collect::<Result<_, ConfigError>>()?;
     Ok(configs)
+}
+
+/// The same for who reads no run of another shape.
+///
+/// # Errors
+/// As [`configs`].
+pub fn without_layouts() -> Result<Configs, ConfigError> {
+    let files = FOLDERS.iter().flat_map(|folder| files_of(folder));
+    let files: BTreeMap<PathBuf, Vec<u8>> =
+        files.map(|(path, bytes)| (path, bytes.to_vec())).collect();
+    Configs::parse(Path::new(FOLDER), &files)
+}
+
+/// The built-in `.yaml` files of a folder of `configs/`.
+fn files_of(folder: &str) -> impl Iterator<Item = (PathBuf, &'static [u8])> {
+    let paths = yaml_files(&Path::new(FOLDER).join(folder)).unwrap_or_default().into_iter();
+    paths.filter_map(|path| Some((path.clone(), bytes(&path)?)))
 }

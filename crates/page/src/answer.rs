@@ -20,32 +20,58 @@ pub fn answer(question: &str) -> String {
 /// Answers a question; `bytes` gives what lies at a place that a dropped file names by `ptr`
 /// and `len`.
 pub fn answer_with(question: &str, bytes: Source<'_>) -> String {
-    match reply(question, bytes) {
+    told(question, |asked, configs| match asked.ask.as_str() {
+        "judge" => judge::judge(asked, bytes, configs),
+        _ => of_the_live(asked, configs),
+    })
+}
+
+/// Answers what needs no files, for a page that has not got any: it loads less.
+pub fn answer_live(question: &str, _: Source<'_>) -> String {
+    told(question, |asked, configs| match asked.ask.as_str() {
+        "judge" => Err(Refused::new("files are not read here")),
+        _ => of_the_live(asked, configs),
+    })
+}
+
+/// Answers what is asked about files.
+pub fn answer_dropped(question: &str, bytes: Source<'_>) -> String {
+    told(question, |asked, configs| match asked.ask.as_str() {
+        "judge" => judge::judge(asked, bytes, configs),
+        _ => Err(Refused::new("only files are judged here")),
+    })
+}
+
+fn told(
+    question: &str,
+    reply: impl FnOnce(&Question, &'static Configs) -> Result<Reply, Refused>,
+) -> String {
+    let answered = Question::parse(question).and_then(|question| {
+        command::check(&question)?;
+        reply(&question, configs()?)
+    });
+    match answered {
         Ok(reply) => json!({"ok": reply.into_json()}),
         Err(why) => json!({"error": why.to_string()}),
     }
     .to_string()
 }
 
-fn reply(question: &str, bytes: Source<'_>) -> Result<Reply, Refused> {
-    let question = Question::parse(question)?;
-    command::check(&question)?;
-    let configs = configs()?;
+fn of_the_live(question: &Question, configs: &Configs) -> Result<Reply, Refused> {
     match question.ask.as_str() {
         "lists" => Ok(lists::lists(configs)),
-        "knee" => knee::knee(&question, configs),
-        "simulate" => simulate::simulate(&question, configs),
-        "time_scales" => simulate::time_scales(&question, configs),
-        "judge" => judge::judge(&question, bytes, configs),
-        "command" => of_another(&question),
-        _ => theory::answer(&question, configs),
+        "knee" => knee::knee(question, configs),
+        "simulate" => simulate::simulate(question, configs),
+        "time_scales" => simulate::time_scales(question, configs),
+        "command" => of_another(question),
+        _ => theory::answer(question, configs),
     }
 }
 
-/// The configuration that is carried along, read once.
+/// The configuration that is carried along, read once. No run of another shape is dropped here.
 fn configs() -> Result<&'static Configs, Refused> {
     static READ: OnceLock<Result<Configs, Refused>> = OnceLock::new();
-    let read = READ.get_or_init(|| built_in::configs().map_err(Refused::from));
+    let read = READ.get_or_init(|| built_in::without_layouts().map_err(Refused::from));
     read.as_ref().map_err(Clone::clone)
 }
 

@@ -117,8 +117,8 @@ const EXCLUDE: &[(&[&str], &[&str])] = &[
 /// Fields of no command line.
 const OTHER: &[(&str, &[&[&str]])] = &[
     ("lists", &[]),
-    ("simulate", &[&["cell", "rate", "seed", "runs"], OPTIONS]),
-    ("time_scales", &[&["cell", "rate", "seed"], OPTIONS]),
+    ("simulate", &[&["cell", "workload", "rate", "seed", "runs"], OPTIONS]),
+    ("time_scales", &[&["cell", "workload", "rate", "seed"], OPTIONS]),
     ("judge", &[&["files"], KNOWN]),
     ("command", &[&["question"]]),
 ];

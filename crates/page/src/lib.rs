@@ -25,4 +25,4 @@ pub mod run_files;
 pub mod simulate;
 pub mod theory;
 
-pub use answer::{answer, answer_with};
+pub use answer::{answer, answer_dropped, answer_live, answer_with};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use trapcheck_answers::arm;
-use trapcheck_answers::which::cell_named;
 use trapcheck_runs::configs::Configs;
 use trapcheck_setup::name::PlainName;
 use trapcheck_simulator::sim::directory::{Label, to_run};
@@ -102,7 +101,7 @@ fn scale(run: &ScoredRun) -> Value {
 pub fn command(question: &Question) -> Result<String, Refused> {
     let asked = asked(question)?;
     let common =
-        flags(question, ["cell", "rate", "seed"].into_iter().chain(OPTIONS.iter().copied()));
+        flags(question, ["cell", "workload", "rate", "seed"].into_iter().chain(OPTIONS.iter().copied()));
     let mut lines: Vec<String> = asked
         .iter()
         .map(|run| {
@@ -120,10 +119,9 @@ fn judged<'a>(question: &Question, configs: &'a Configs) -> Result<Judged<'a>, R
         Some(name) => name,
         None => return Err(Refused::new("give --cell NAME")),
     };
-    cell_named(&name, configs)?;
-    let Some((cell, workload, protocol)) = configs.of_cell(&name) else {
-        return Err(Refused(format!("cell {name} has no workload or protocol")));
-    };
+    let other: Option<String> = question.field("workload")?;
+    let name = configs.playing(&name, other.as_deref()).map_err(Refused)?;
+    let (cell, workload, protocol) = configs.cell(&name).map_err(Refused)?;
     let options = question.part::<Engine>()?.options(Options::stock(cell, workload));
     let (multiple, seed) = (question.field("rate")?, question.field("seed")?.unwrap_or(0));
     let mut measured = Vec::new();

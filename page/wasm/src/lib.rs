@@ -4,7 +4,10 @@
 
 use std::alloc::{self, Layout};
 
-use trapcheck_page::answer_with;
+#[cfg(feature = "dropped")]
+use trapcheck_page::answer_dropped as answer_with;
+#[cfg(not(feature = "dropped"))]
+use trapcheck_page::answer_live as answer_with;
 
 /// Room for `len` bytes. Given back by [`free`] with the same `len`.
 #[unsafe(no_mangle)]

@@ -79,7 +79,7 @@ fn single<T>(
     name: &str,
     work: impl FnOnce(Vec<Chosen<'_>>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let (cell, workload, protocol) = cell(configs, name)?;
+    let (cell, workload, protocol) = cell(configs, name, None)?;
     let arm = args.arm.as_ref().context("expected --arm")?.arm()?;
     let called = args.out.file_name().and_then(|name| name.to_str());
     let run_id = PlainName::new(called.unwrap_or_default())

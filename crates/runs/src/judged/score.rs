@@ -16,7 +16,7 @@ use crate::setup::ConfigError;
 use super::Measured;
 use super::binding::{Binding, bind, judge_of, load_of};
 use super::statistics::{RunStatistics, Unreadable};
-use super::verdict::{Verdict, most_fitting, verdict};
+use super::verdict::{Verdict, most_fitting, verdict_of_paired};
 
 /// A run that could be read, and how it was judged; its statistics are at hand by
 /// dereferencing.
@@ -162,8 +162,11 @@ impl Scoring {
         // Recorded sessions, which may not be here, have no law to hold a verdict against.
         judges.retain(|file| configs.of_cell(&file.registration.cell).is_some());
         let measured = self.judged();
-        let verdicts: Result<Vec<_>, _> =
-            judges.iter().map(|file| verdict(file, &measured, configs)).collect();
+        let of_paired = |file: &RegistrationFile| {
+            let test = PairedTest::of(&file.registration.test)?;
+            Some(verdict_of_paired(file, test, &measured, configs))
+        };
+        let verdicts: Result<Vec<_>, _> = judges.iter().filter_map(of_paired).collect();
         Ok(most_fitting(verdicts?))
     }
 

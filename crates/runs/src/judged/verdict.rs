@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use crate::configs::Configs;
 use crate::measure::rescue::ControlAfter;
-use crate::rule::registered::{Case, Evidence, Judged, Role};
+use crate::rule::paired::PairedTest;
+use crate::rule::registered::{Case, Evidence, Judged, RegisteredTest, Role};
 use crate::rule::registration::RegistrationFile;
 use crate::rule::registration::{Status, Test};
 use crate::rule::test::TestMeasures;
@@ -128,7 +129,21 @@ pub fn verdict(
     measured: &[Measured],
     configs: &Configs,
 ) -> Result<Verdict, ConfigError> {
-    judge(file, measured, configs, false)
+    judge(file, &by_kind(file), measured, configs, false)
+}
+
+/// The same of a paired test alone: where nothing else is asked, as in a page that simulates, no
+/// other test has to be there.
+///
+/// # Errors
+/// As [`verdict`].
+pub fn verdict_of_paired(
+    file: &RegistrationFile,
+    test: &PairedTest,
+    measured: &[Measured],
+    configs: &Configs,
+) -> Result<Verdict, ConfigError> {
+    judge(file, &|case, evidence| test.judge(case, evidence), measured, configs, false)
 }
 
 /// How runs would come out by a rule, whatever they are bound to: it decides nothing.
@@ -140,7 +155,7 @@ pub fn verdict_what_if(
     measured: &[Measured],
     configs: &Configs,
 ) -> Result<Verdict, ConfigError> {
-    judge(file, measured, configs, true)
+    judge(file, &by_kind(file), measured, configs, true)
 }
 
 /// Of several verdicts, those that are about any run. One that no run was made for is left
@@ -156,8 +171,17 @@ pub fn most_fitting(verdicts: Vec<Verdict>) -> Vec<Verdict> {
     verdicts.into_iter().filter(|v| v.has_subjects() && !outdone(v)).collect()
 }
 
+/// How a test judges what there is of a case.
+type ByRule<'a> = &'a dyn Fn(&Case<'_>, &[Evidence<'_>]) -> Judged;
+
+/// By whatever test a registration states.
+fn by_kind(file: &RegistrationFile) -> impl Fn(&Case<'_>, &[Evidence<'_>]) -> Judged {
+    |case, evidence| file.registration.test.judge(case, evidence)
+}
+
 fn judge(
     file: &RegistrationFile,
+    by_rule: ByRule<'_>,
     measured: &[Measured],
     configs: &Configs,
     is_what_if: bool,
@@ -177,10 +201,11 @@ fn judge(
             Err(run) => unreadable.push((run.dir.clone(), run.problems.clone())),
         }
     }
-    Ok(combine(&context, voters, unreadable))
+    Ok(combine(by_rule, &context, voters, unreadable))
 }
 
 fn combine(
+    by_rule: ByRule<'_>,
     context: &Context<'_>,
     mut voters: Vec<Voter>,
     unreadable: Vec<(PathBuf, Vec<Problem>)>,
@@ -200,7 +225,7 @@ fn combine(
     } else {
         let evidence: Vec<Evidence<'_>> =
             voters.iter().map(|voter| voter.evidence(&context.file.sha256)).collect();
-        registration.test.judge(&context.case, &evidence)
+        by_rule(&context.case, &evidence)
     };
     let counted: Vec<&Voter> = voters.iter().filter(|e| e.counts()).collect();
     let not_decisive_because = not_decisive(context, &counted);

@@ -60,8 +60,11 @@ pub trait RegisteredTest {
         None
     }
 
-    /// The label of each run, and the outcome.
-    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged;
+    /// The label of each run, and the outcome. Asked by the kind, so that who asks one kind alone
+    /// needs the code of no other.
+    fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged
+    where
+        Self: Sized;
 
     /// The derived tables that are made from its verdicts, beside those of every test.
     fn tables(&self) -> &'static [&'static str] {

@@ -18,7 +18,7 @@ use super::mirror::{MirrorMeasures, MirrorTest};
 use super::paired::PairedTest;
 use super::persistence::PersistenceTest;
 use super::queue_limit::{QueueLimitMeasures, QueueLimitTest};
-use super::registered::RegisteredTest;
+use super::registered::{Case, Evidence, Judged, RegisteredTest};
 use super::replicate::ReplicateTest;
 use super::rescue::{RescueOrControl, RescueTest};
 use super::stability::QueueFromEmpty;
@@ -42,6 +42,15 @@ macro_rules! registered_tests {
             fn deref(&self) -> &Self::Target {
                 match self {
                     $(Self::$name(test) => test,)+
+                }
+            }
+        }
+
+        impl Test {
+            /// Judges a case by its evidence, as a test of this kind does.
+            pub fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
+                match self {
+                    $(Self::$name(test) => test.judge(case, evidence),)+
                 }
             }
         }
