@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds page/trapcheck.wasm, and writes beside it by which compiler: page/trapcheck.wasm.txt.
+# Builds the page's program, and writes beside each module by which compiler: page/*.wasm.txt.
+# trapcheck.wasm answers what is moved, dropped.wasm what is asked about dropped files.
 #
 # Smallest with a toolchain that has the standard library's source, which is then built with it:
 # rustup's component rust-src, or Debian's rustc-web, cargo-web, rust-web-src and lld (one version,
@@ -9,7 +10,6 @@
 # `page/build.sh --check` builds elsewhere and compares with what is committed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-wasm=page/trapcheck.wasm
 triple=wasm32-unknown-unknown
 target=${CARGO_TARGET_DIR:-target}
 flags="--remap-path-prefix=$PWD=."
@@ -38,39 +38,49 @@ elif ! has_target "$rustc"; then
 no toolchain here builds for wasm32-unknown-unknown. One of these does:
   rustup component add rust-src && rustup target add wasm32-unknown-unknown
   apt-get install rustc-web cargo-web rust-web-src lld-22     (Debian, security archive)
-The page works with the committed page/trapcheck.wasm without it.
+The page works with the committed page/*.wasm without it.
 WORDS
     exit 2
 fi
 
+check=${1:-}
 # Another compiler makes other bytes; that they answer the same is for the tests to say.
-if [ "${1:-}" = --check ] && ! grep -qxF "compiler $("$rustc" --version)" $wasm.txt; then
+if [ "$check" = --check ] && ! grep -qxF "compiler $("$rustc" --version)" page/trapcheck.wasm.txt; then
     echo "the committed one was made by another compiler: not compared"
     exit 0
 fi
 
-RUSTC=$rustc RUSTFLAGS="$flags" "$cargo" build "${options[@]}"
-built=$target/$triple/page/trapcheck.wasm
-small=$built.small
-if command -v wasm-opt >/dev/null; then
-    wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext \
-        --enable-mutable-globals --strip-debug --strip-producers "$built" -o "$small"
-    optimiser=$(wasm-opt --version)
-else
-    cp "$built" "$small"
-    optimiser=none
-fi
-hash=$(sha256sum "$small" | cut -d' ' -f1)
-about="sha256 $hash
+# Builds one module; what follows its name goes to cargo.
+module() {
+    local wasm=page/$1.wasm built=$target/$triple/page/trapcheck.wasm small optimiser hash about
+    shift
+    RUSTC=$rustc RUSTFLAGS="$flags" "$cargo" build "${options[@]}" "$@"
+    small=$built.small
+    if command -v wasm-opt >/dev/null; then
+        wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext \
+            --enable-mutable-globals --strip-debug --strip-producers "$built" -o "$small"
+        optimiser=$(wasm-opt --version)
+    else
+        cp "$built" "$small"
+        optimiser=none
+    fi
+    hash=$(sha256sum "$small" | cut -d' ' -f1)
+    about="sha256 $hash
 bytes $(wc -c <"$small")
 gzip -9 $(gzip -9c "$small" | wc -c)
 compiler $("$rustc" --version)
 optimiser $optimiser"
-echo "$about"
-if [ "${1:-}" != --check ]; then
-    cp "$small" $wasm
-    echo "$about" >$wasm.txt
-    exit 0
-fi
-grep -qxF "optimiser $optimiser" $wasm.txt || { echo "the committed one was optimised otherwise: not compared"; exit 0; }
-[ "$hash" = "$(sha256sum $wasm | cut -d' ' -f1)" ] || { echo "$wasm is not what its source makes" >&2; exit 1; }
+    echo "$about"
+    if [ "$check" != --check ]; then
+        cp "$small" "$wasm"
+        echo "$about" >"$wasm.txt"
+    elif ! grep -qxF "optimiser $optimiser" "$wasm.txt"; then
+        echo "$wasm was optimised otherwise: not compared"
+    elif [ "$hash" != "$(sha256sum "$wasm" | cut -d' ' -f1)" ]; then
+        echo "$wasm is not what its source makes" >&2
+        exit 1
+    fi
+}
+
+module trapcheck
+module dropped --features dropped

@@ -1,7 +1,7 @@
 // The questions' way into the program: JSON in, JSON out, bytes of dropped files beside it.
 
 /**
- * What page/trapcheck.wasm exports.
+ * What each module exports.
  * @typedef {object} Exports
  * @property {WebAssembly.Memory} memory
  * @property {(len: number) => number} alloc

@@ -2,14 +2,22 @@
 
 import { asker } from "./wasm.js";
 
-/** @type {Promise<import("./wasm.js").Ask> | null} */
-let loading = null;
+/**
+ * The program's two modules: what judges dropped files is loaded with the first of them.
+ * @type {Map<string, Promise<import("./wasm.js").Ask>>}
+ */
+const loading = new Map();
 
-async function load() {
-  const address = new URL("../trapcheck.wasm", import.meta.url);
-  const answer = await fetch(address);
+/** @param {unknown} ask */
+function module(ask) {
+  return ask === "judge" ? "dropped.wasm" : "trapcheck.wasm";
+}
+
+/** @param {string} name */
+async function load(name) {
+  const answer = await fetch(new URL(`../${name}`, import.meta.url));
   if (!answer.ok) {
-    throw new Error(`trapcheck.wasm: ${answer.status}`);
+    throw new Error(`${name}: ${answer.status}`);
   }
   const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer(), {});
   return asker(instance.exports);
@@ -17,15 +25,17 @@ async function load() {
 
 self.addEventListener("message", async (event) => {
   const { id, question, files } = event.data;
+  const name = module(question.ask);
   try {
-    loading ??= load();
-    const ask = await loading;
+    const loaded = loading.get(name) ?? load(name);
+    loading.set(name, loaded);
+    const ask = await loaded;
     const begun = performance.now();
     const answer = ask(question, files);
     self.postMessage({ id, answer, elapsedMs: performance.now() - begun });
   } catch (error) {
     // A program that stopped may have left its memory half written: the next question starts anew.
-    loading = null;
+    loading.delete(name);
     self.postMessage({ id, answer: { error: `the program stopped: ${error}` }, elapsedMs: 0 });
   }
 });

@@ -146,3 +146,42 @@ fn a_disk_that_is_full_leaves_no_half_written_run() {
         assert!(nothing_in(folder.path()), "{form}");
     }
 }
+
+#[test]
+fn a_cell_simulated_with_another_workload_is_judged_by_the_models_rates_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let other =
+        ["--cell", "sglang-300k", "--workload", "mirror", "--arm", "burst", "--rate", "1.6"];
+    let (code, said) = simulate(&[&other[..], &["--tables", "csv"]].concat(), &run);
+    assert_eq!(code, Some(0), "{said}");
+    let meta = std::fs::read_to_string(run.join("meta.json")).unwrap();
+    let meta: serde_json::Value = serde_json::from_str(&meta).unwrap();
+    assert_eq!(meta["cell"], "sglang-300k+mirror");
+    let model = ["--cell", "sglang-300k", "--workload", "mirror", "--rho", "1.6"];
+    let model = [&["model", "trap", "--format", "json"], &model[..]].concat();
+    let model = stdout(&trapcheck(&model).output().unwrap());
+    let model: serde_json::Value = serde_json::from_str(&model).unwrap();
+    let rows = model["model_trap"].as_array().unwrap();
+    let arrivals = rows.iter().find(|row| row["quantity"] == "arrivals");
+    let lambda = arrivals.and_then(|row| row["value"].as_f64());
+    let ratio = meta["rate"]["lambda"].as_f64().unwrap() / lambda.unwrap();
+    assert!((ratio - 1.0).abs() < 1e-9, "{ratio} of {model}");
+    let scored = trapcheck(&["score", run.to_str().unwrap()]).output().unwrap();
+    let scored = stdout(&scored);
+    assert!(scored.contains("TRAPPED") && scored.contains("published rule"), "{scored}");
+}
+
+#[test]
+fn a_cells_own_workload_by_name_is_the_same_run_and_one_that_is_not_there_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let [own, named] = ["a", "b"].map(|name| folder.path().join(name).join("run"));
+    assert_eq!(simulate(&BURST, &own).0, Some(0));
+    assert_eq!(simulate(&[&BURST[..], &["--workload", "standard"]].concat(), &named).0, Some(0));
+    assert!(bytes_under(&own) == bytes_under(&named));
+    let nowhere = folder.path().join("c");
+    let (code, said) = simulate(&[&BURST[..], &["--workload", "miror"]].concat(), &nowhere);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("no workload miror") && said.contains("mirror"), "{said}");
+    assert!(!nowhere.exists());
+}

@@ -1,7 +1,7 @@
 // Asks the page's wasm and the command line the same random questions and compares their JSON,
 // value by value, to the bit.
 //
-//   node answers.mjs --bin target/debug/trapcheck --wasm page/trapcheck.wasm [--questions 300] [--seed 1]
+//   node answers.mjs --bin target/debug/trapcheck --page page [--questions 300] [--seed 1]
 //
 // A question is answered by the wasm; the command line that is run is the one that the answer says.
 
@@ -17,13 +17,18 @@ import { Questions } from './questions.mjs';
 const { values: given } = parseArgs({
   options: {
     bin: { type: 'string', default: 'target/debug/trapcheck' },
-    wasm: { type: 'string', default: 'page/trapcheck.wasm' },
+    page: { type: 'string', default: 'page' },
     questions: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
   },
 });
 const program = resolve(given.bin);
-const ask = await load(readFileSync(given.wasm));
+const modules = {
+  live: await load(readFileSync(join(given.page, 'trapcheck.wasm'))),
+  dropped: await load(readFileSync(join(given.page, 'dropped.wasm'))),
+};
+/** Each question goes to the module that the page asks. */
+const ask = (question, files) => modules[question.ask === 'judge' ? 'dropped' : 'live'](question, files);
 const scratch = mkdtempSync(join(tmpdir(), 'answers-'));
 
 // Beside what a command prints, an answer holds these.

@@ -19,6 +19,7 @@ const MOVES = {
   "ledger.text": "premium",
   "tests.text": "rescue",
   "engines.t": "4000",
+  "engines.token_cost_factor": "1.1",
 };
 
 /** Where a control is there for one question only. */

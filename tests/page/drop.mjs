@@ -99,6 +99,27 @@ test("a broken run gets the command line's own message", async () => {
   });
 });
 
+test("a file that is too large gets the command line's own message", async () => {
+  const folder = await scratch();
+  const { folder: good, names } = await made();
+  const large = join(folder, "my-run");
+  await mkdir(large);
+  for (const name of names) {
+    const bytes = await readFile(join(good, name));
+    await writeFile(join(large, name), name === "meta.json" ? Buffer.concat([bytes, Buffer.alloc(1 << 24, " ")]) : bytes);
+  }
+  const { stdout } = await run(["score", large, "--format", "json"], folder);
+  const [problem] = JSON.parse(stdout).not_scored[0].problems;
+  const words = problem.slice(problem.indexOf("meta.json"));
+  assert.match(words, /too large|more than/);
+  await onPage({ hash: "#drop" }, async (page) => {
+    await ready(page, "drop");
+    await drop(page, large, names);
+    const said = await page.locator("#drop .wrong").allInnerTexts();
+    assert.ok(said.join(" ").includes(words), `${said} says ${words}`);
+  });
+});
+
 test("a scrape that says nothing of use is answered as diagnose answers it", async () => {
   const folder = await scratch();
   await writeFile(join(folder, "a.prom"), "up 1\n");

@@ -89,8 +89,18 @@ test("a question without an answer gets the command line's own words", async () 
   });
 });
 
-test("the two engines are the runs that the shown commands make", async () => {
-  await onPage({ hash: "#engines?engines.seed=3&engines.cap=18" }, async (page) => {
+for (const query of [
+  "engines.seed=3&engines.cap=18",
+  "engines.workload=mirror&engines.rate=1.6",
+  "engines.workload=agent-sessions&engines.cell=sglang-600k&engines.rate=1.5",
+  "engines.cell=vllm-300k&engines.token_cost_factor=0.95&engines.second=capped",
+]) {
+  test(`the two engines are the runs that the shown commands make: ${query}`, () => sameEngines(query));
+}
+
+/** @param {string} query */
+async function sameEngines(query) {
+  await onPage({ hash: `#engines?${query}` }, async (page) => {
     const section = await ready(page, "engines");
     const answer = await printed(await command(section), await scratch());
     const states = await section.locator(".verdict > .state").allInnerTexts();
@@ -115,9 +125,9 @@ test("the two engines are the runs that the shown commands make", async () => {
       clauses.map((clause) => clause.margin),
     );
     assert.ok((await section.locator(".stamp").allTextContents()).filter((word) => word === "SIMULATED").length >= 4);
-    await shot(section, "engines-light");
+    await shot(section, `engines-${query.replaceAll(/[^a-z0-9]+/g, "-")}`);
   });
-});
+}
 
 test("the time scales are those of the runs that the shown commands make", async () => {
   await onPage({ hash: "#scales?scales.rate=1.5" }, async (page) => {
@@ -143,6 +153,11 @@ test("the knee is the command line's", async () => {
     const count = await same(section, await printed(await command(section)));
     assert.ok(count > 4);
     assert.equal(await section.locator("rect.point").count(), 2 * 2 * 2);
+    for (const look of ["noburst", "burst"]) {
+      const line = await section.locator(`.chart path.line.${look}`).getAttribute("d");
+      assert.match(line, /^M[\d. ]+L[\d. ]+$/, "a line joins the two populations");
+    }
+    assert.equal(await section.locator(".chart .moment.onset").count(), 1);
     await shot(section, "knee-light");
   });
 });

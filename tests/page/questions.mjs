@@ -22,6 +22,7 @@ export class Questions {
     Object.assign(this, { seed, lists, run, scratch });
     const laws = lists.workloads.filter((workload) => workload.kind === 'law');
     this.laws = laws.map((workload) => workload.name);
+    this.workloads = lists.workloads.filter(({ kind }) => kind !== 'recorded').map(({ name }) => name);
     // Recorded sessions lie in files that no page has.
     const recorded = new Set(lists.workloads.filter(({ kind }) => kind === 'recorded').map(({ name }) => name));
     const cells = lists.cells.filter((cell) => !recorded.has(cell.workload));
@@ -189,6 +190,7 @@ export class Questions {
     const chosen = runs.filter(() => this.chance(0.25));
     return {
       cell: this.one(this.costed),
+      ...this.maybe(0.4, () => ({ workload: this.one(this.workloads) })),
       rate: this.real(0.6, 2, 2),
       seed: this.whole(0, 1000),
       runs: chosen.length > 0 ? chosen : [this.one(runs)],
@@ -200,7 +202,12 @@ export class Questions {
   }
 
   time_scales() {
-    return { cell: this.one(this.costed), rate: this.real(0.8, 2, 2), seed: this.whole(0, 1000) };
+    return {
+      cell: this.one(this.costed),
+      ...this.maybe(0.2, () => ({ workload: this.one(this.workloads) })),
+      rate: this.real(0.8, 2, 2),
+      seed: this.whole(0, 1000),
+    };
   }
 
   judge() {

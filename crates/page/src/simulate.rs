@@ -100,8 +100,10 @@ fn scale(run: &ScoredRun) -> Value {
 /// Runs that cannot be asked for.
 pub fn command(question: &Question) -> Result<String, Refused> {
     let asked = asked(question)?;
-    let common =
-        flags(question, ["cell", "workload", "rate", "seed"].into_iter().chain(OPTIONS.iter().copied()));
+    let common = flags(
+        question,
+        ["cell", "workload", "rate", "seed"].into_iter().chain(OPTIONS.iter().copied()),
+    );
     let mut lines: Vec<String> = asked
         .iter()
         .map(|run| {

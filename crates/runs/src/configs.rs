@@ -201,7 +201,8 @@ impl Configs {
         let known = self.playing.get(name).filter(|_| !self.cells.contains_key(name))?;
         Some(known.get_or_init(|| {
             let split = |cell: &&String| name.strip_prefix(cell.as_str())?.strip_prefix('+');
-            let cell = self.cells.keys().find(|cell| split(cell).is_some_and(|w| self.has_workload(w)));
+            let cell =
+                self.cells.keys().find(|cell| split(cell).is_some_and(|w| self.has_workload(w)));
             let other = cell.as_ref().and_then(split);
             let (cell, other) = cell.zip(other).ok_or_else(|| format!("no cell {name}"))?;
             let (cell, own, _) = self.cell(cell)?;

@@ -7,7 +7,7 @@ import { bind, offer } from "../form.js";
 import { say, wrong } from "../notice.js";
 import { ask, lists } from "../program.js";
 import { table } from "../table.js";
-import { named } from "./engines.js";
+import { isHere, named, OWN } from "./engines.js";
 import { curvePicture, cutPicture, mixPicture, premiumPicture } from "./model.js";
 
 /** @param {HTMLElement} root */
@@ -16,8 +16,7 @@ export async function start(root) {
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
   const { cells, workloads } = await lists();
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(cells));
-  const own = { name: "", label: "the cell's own" };
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [own, ...named(workloads)]);
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [OWN, ...named(workloads.filter(isHere))]);
   let asked = 0;
 
   async function answer() {

@@ -20,10 +20,11 @@ export async function start(root) {
   const time = /** @type {HTMLInputElement} */ (one(root, "#engines-time"));
   /** @type {any} */
   let shown = null;
-  const { cells } = await lists();
+  const { cells, workloads } = await lists();
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
   const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [OWN, ...named(workloads.filter(isHere))]);
 
   async function answer() {
     say(status, "simulating both engines …");
@@ -46,6 +47,17 @@ export async function start(root) {
   await answer();
 }
 
+/** What stands in a list of workloads for none in place of the cell's. */
+export const OWN = { name: "", label: "the cell's own" };
+
+/**
+ * Whether a workload's sessions are in the program: recorded ones lie in files.
+ * @param {any} workload
+ */
+export function isHere(workload) {
+  return workload.kind !== "recorded";
+}
+
 /**
  * @param {any[]} cells
  */
@@ -66,8 +78,10 @@ function question(form) {
   return {
     ask: "simulate",
     cell: form.text("cell"),
+    workload: form.text("workload") || undefined,
     rate: form.number("rate"),
     seed: form.number("seed"),
+    token_cost_factor: form.number("token_cost_factor"),
     runs: [{ arm: "burst", burst }, arms[second]],
   };
 }

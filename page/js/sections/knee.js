@@ -8,7 +8,7 @@ import { say, wrong } from "../notice.js";
 import { ask, lists } from "../program.js";
 import { table } from "../table.js";
 import { notes } from "./calculator.js";
-import { named } from "./engines.js";
+import { isHere, named } from "./engines.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
@@ -19,7 +19,7 @@ export async function start(root) {
   const { cells, workloads } = await lists();
   const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), named(workloads));
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), named(workloads.filter(isHere)));
 
   async function answer() {
     say(status, "simulating closed populations: some seconds …");
@@ -62,7 +62,7 @@ function question(form) {
  * @param {any} ok
  */
 function show(root, ok) {
-  draw(one(root, ".picture"), picture(ok.points));
+  draw(one(root, ".picture"), picture(ok));
   const tables = Object.entries(ok.printed).map(([name, printed]) =>
     h("div", { "data-table": name }, table(/** @type {any} */ (printed), ok[name])),
   );
@@ -71,10 +71,12 @@ function show(root, ok) {
 }
 
 /**
- * @param {{start: string, population: number, seed: number, hit_share: number | null}[]} runs
+ * As the command line's picture: a line through the means over seeds, where it falls, the predicted onset, the cap.
+ * @param {{points: Run[], knee_populations: any[], knee: {quantity: string, value: any}[]}} ok
  * @returns {import("../chart/chart.js").Chart}
+ * @typedef {{start: string, population: number, seed: number, hit_share: number | null}} Run
  */
-function picture(runs) {
+function picture({ points: runs, knee_populations: means, knee }) {
   const known = runs.filter((run) => run.hit_share !== null);
   const points = known.map((run) => ({
     x: run.population,
@@ -82,13 +84,23 @@ function picture(runs) {
     look: run.start === "empty" ? "noburst simulated" : "burst simulated",
     name: `${run.population} sessions from ${run.start}, seed ${run.seed}: hit share ${run.hit_share?.toPrecision(3)}`,
   }));
-  const populations = known.map((run) => run.population);
+  const curve = (/** @type {string} */ start) => {
+    const own = means.filter((mean) => mean.start === start);
+    return { x: own.map((mean) => mean.population), y: own.map((mean) => share(mean.hits)) };
+  };
+  const fact = (/** @type {string} */ quantity) => {
+    const value = knee.find((row) => row.quantity === quantity)?.value;
+    return typeof value === "number" ? value : null;
+  };
+  const [good, trapped] = [fact("from empty: good up to"), fact("from empty: trapped from")];
+  const [onset, cap] = [fact("theory: all-miss onset n_b"), fact("cap to set")];
+  const drawn = [...known.map((run) => run.population), ...(onset === null ? [] : [onset])];
   return {
-    name: "Simulated. The share of hits against the number of sessions kept in the system, from an empty engine and from a trap.",
+    name: "Simulated. The share of hits against the number of sessions kept in the system, from an empty engine and from a trap, with where it falls, the predicted onset and the cap.",
     x: {
       label: "sessions kept in the system",
       log: true,
-      domain: [Math.min(...populations) / 1.15, Math.max(...populations) * 1.15],
+      domain: [Math.min(...drawn) / 1.15, Math.max(...drawn) * 1.15],
     },
     plain: true,
     panels: [
@@ -97,11 +109,25 @@ function picture(runs) {
         height: 250,
         points,
         lines: [
-          { name: "from an empty engine", look: "noburst", x: [], y: [] },
-          { name: "from a trap", look: "burst", x: [], y: [] },
+          { name: "from an empty engine", look: "noburst", ...curve("empty") },
+          { name: "from a trap", look: "burst", ...curve("trap") },
         ],
+        shades:
+          good !== null && trapped !== null
+            ? [{ from: good, to: trapped, look: "window", name: "where it falls" }]
+            : [],
+        moments: [
+          ...(onset === null ? [] : [{ at: onset, name: "predicted onset", look: "onset" }]),
+          ...(cap === null ? [] : [{ at: cap, name: `cap ${cap}`, look: "cap" }]),
+        ],
+        rows: 2,
         stamp: "SIMULATED",
       },
     ],
   };
+}
+
+/** @param {number | null} percent */
+function share(percent) {
+  return percent === null ? null : percent / 100;
 }

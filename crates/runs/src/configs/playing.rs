@@ -54,3 +54,67 @@ fn all_miss(cell: &Cell, own: &Workload, other: &Workload) -> Result<(f64, f64),
     };
     Ok((lambda_miss_per_s, tokens_per_s))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    use crate::configs::{Configs, FOLDERS};
+    use crate::model::{AllMiss, SessionMeans};
+
+    fn project() -> Configs {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+        let listed = FOLDERS.iter().flat_map(|folder| std::fs::read_dir(dir.join(folder)).unwrap());
+        let paths: Vec<PathBuf> = listed.map(|entry| entry.unwrap().path()).collect();
+        let files: BTreeMap<PathBuf, Vec<u8>> =
+            paths.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+        Configs::parse(&dir, &files).unwrap()
+    }
+
+    #[test]
+    fn a_cell_that_plays_another_workload_has_model_fs_rates_for_it() {
+        let configs = project();
+        let name = configs.playing("sglang-300k", Some("mirror")).unwrap();
+        assert_eq!(name, "sglang-300k+mirror");
+        let (cell, workload, _) = configs.cell(&name).unwrap();
+        assert_eq!((cell.name.as_str(), workload.name.as_str()), (name.as_str(), "mirror"));
+        let costs = AllMiss::of(&configs.cells["sglang-300k"], workload).unwrap();
+        let ratio = cell.lambda_ref_per_s / costs.mu_b_per_s;
+        assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
+        let means = SessionMeans::of(workload);
+        let tokens = costs.mu_b_per_s * means.mean_turns * means.mean_prompt_tokens();
+        assert!((cell.all_miss_tokens_per_s.unwrap() / tokens - 1.0).abs() < 1e-9);
+        assert_eq!(configs.cell_called(&name), Some(cell));
+        assert!(!configs.cells.contains_key(&name));
+    }
+
+    #[test]
+    fn a_speed_that_is_fitted_stays_what_it_is_under_another_workload() {
+        let configs = project();
+        let of = |name: &str| {
+            let (cell, workload, _) = configs.cell(name).unwrap();
+            AllMiss::of(cell, workload).unwrap().speed
+        };
+        let (own, other) = (of("vllm-300k"), of("vllm-300k+mirror"));
+        assert!((own / other - 1.0).abs() < 1e-6, "{own} and {other}");
+    }
+
+    #[test]
+    fn a_cell_with_its_own_workload_or_none_is_itself_and_an_unknown_one_is_named() {
+        let configs = project();
+        for own in [None, Some("standard")] {
+            assert_eq!(configs.playing("sglang-300k", own).as_deref(), Ok("sglang-300k"));
+        }
+        let said = configs.playing("sglang-300k", Some("miror")).unwrap_err();
+        assert!(said.contains("miror") && said.contains("mirror"), "{said}");
+        assert!(configs.cell("sglang-300k+miror").is_err());
+        assert!(configs.of_cell("sglang-300k+miror").is_none());
+    }
+
+    #[test]
+    fn a_workload_that_a_pool_cannot_hold_says_which_and_of_which_cell() {
+        let said = project().cell("vllm-cpu-tiny-30k+standard").unwrap_err();
+        assert!(said.contains("vllm-cpu-tiny-30k with workload standard"), "{said}");
+    }
+}
