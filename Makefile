@@ -69,7 +69,7 @@ lint: ## Check formatting and lints
 bench: ## Measure speed
 	$(CARGO) bench --locked --profile dev
 
-wasm: ## Build page/trapcheck.wasm, or say how to get a compiler that can
+wasm: ## Build the WebAssembly of the page, or say how to get a compiler that can
 	@page/build.sh
 
 clean: ## Remove what was built

@@ -370,7 +370,7 @@ impl Folder<'_> {
     fn listing(&self, folder: &str) -> String {
         let line = |(path, bytes): (&PathBuf, &Vec<u8>)| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            format!("{}  {folder}/{name}\n", sha256_hex(bytes))
+            format!("{}  {folder}/{name}\n", yaml::sha256(bytes))
         };
         self.files().map(line).collect()
     }

@@ -144,7 +144,7 @@ impl RegistrationFile {
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ConfigError> {
         let registration: Registration = yaml::from_bytes(path, bytes)?;
         registration.check().map_err(|message| ConfigError::new(path, message))?;
-        Ok(Self { path: path.into(), sha256: sha256_hex(bytes), registration })
+        Ok(Self { path: path.into(), sha256: yaml::sha256(bytes), registration })
     }
 }
 

@@ -4,16 +4,24 @@
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+#[cfg(not(target_family = "wasm"))]
 use serde_yaml::Value;
 
+#[cfg(not(target_family = "wasm"))]
 use crate::escape::shortened;
 use crate::name::PlainName;
+#[cfg(not(target_family = "wasm"))]
 use crate::nearest::nearest;
+#[cfg(not(target_family = "wasm"))]
 use crate::parse_message::in_words;
 
+#[cfg(target_family = "wasm")]
+mod carried;
+#[cfg(not(target_family = "wasm"))]
 mod size;
 
 /// The parser quotes a value whole, however long it is: so many characters are told.
+#[cfg(not(target_family = "wasm"))]
 const MOST_TOLD: usize = 400;
 
 /// A configuration file that cannot be used, and where.
@@ -36,6 +44,7 @@ impl ConfigError {
         Self { path: path.into(), line: None, column: None, message: message.into() }
     }
 
+    #[cfg(not(target_family = "wasm"))]
     fn from_yaml(path: &Path, error: &serde_yaml::Error) -> Self {
         let location = error.location();
         Self {
@@ -59,6 +68,7 @@ fn at(path: &Path, line: Option<usize>, column: Option<usize>) -> String {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 /// The parser repeats the location at the end of its message; we print it first.
 fn without_location(message: &str) -> String {
     match message.rfind(" at line ") {
@@ -67,6 +77,7 @@ fn without_location(message: &str) -> String {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 /// Names the known key or word that was meant by one that is unknown.
 fn with_the_nearest(message: String) -> String {
     let starts = ["unknown field `", "unknown variant `"];
@@ -97,37 +108,28 @@ pub fn from_bytes<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, C
 ///
 /// # Errors
 /// As [`from_bytes`].
+#[cfg(not(target_family = "wasm"))]
 pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    typed(path, text, checked(path, text)?)
-}
-
-/// The values of a text that is neither too large nor repeats a key nor has a number without end.
-fn checked(path: &Path, text: &str) -> Result<Value, ConfigError> {
     size::check(text).map_err(|message| ConfigError::new(path, message))?;
     // The untyped pass is the one that rejects repeated keys in maps.
     let value: Value = serde_yaml::from_str(text).map_err(|e| ConfigError::from_yaml(path, &e))?;
-    match first_non_finite(&value, "") {
-        Some(place) => Err(ConfigError::new(path, format!("{place}: a number must be finite"))),
-        None => Ok(value),
+    if let Some(place) = first_non_finite(&value, "") {
+        return Err(ConfigError::new(path, format!("{place}: a number must be finite")));
     }
-}
-
-/// From the text itself, so that an error has its line.
-#[cfg(not(target_family = "wasm"))]
-fn typed<T: DeserializeOwned>(path: &Path, text: &str, _: Value) -> Result<T, ConfigError> {
     serde_yaml::from_str(text).map_err(|e| ConfigError::from_yaml(path, &e))
 }
 
-/// From the values: a page reads the configuration that is built in, and the code that reads each
-/// type from YAML's text was a fifth of what it had to load.
 #[cfg(target_family = "wasm")]
-fn typed<T: DeserializeOwned>(path: &Path, _: &str, value: Value) -> Result<T, ConfigError> {
-    serde_json::to_value(value)
-        .and_then(T::deserialize)
-        .map_err(|e| ConfigError::new(path, in_words(&e.to_string())))
+pub use carried::{parse, sha256};
+
+/// The SHA-256 of a file of the configuration.
+#[cfg(not(target_family = "wasm"))]
+pub fn sha256(bytes: &[u8]) -> String {
+    crate::hash::sha256_hex(bytes)
 }
 
+#[cfg(not(target_family = "wasm"))]
 fn first_non_finite(value: &Value, place: &str) -> Option<String> {
     match value {
         Value::Number(n) => n.as_f64().filter(|x| !x.is_finite()).map(|_| place.to_owned()),
