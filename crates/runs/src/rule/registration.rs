@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::sha256_hex;
 use crate::limits;
 use crate::setup::Cell;
 use crate::setup::yaml::{self, ConfigError};

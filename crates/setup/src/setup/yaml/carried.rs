@@ -1,6 +1,6 @@
 //! A configuration file as a page carries it: its SHA-256 as it lies, and behind that its values
 //! as JSON. A page reads no other, so it has no parser of YAML, nor for each type the code that
-//! reads it from YAML's text: that was a third of what it had to load.
+//! reads it from YAML's text: that was a quarter of what it had to load.
 
 use std::path::Path;
 
@@ -119,8 +119,11 @@ fn wrong(expected: &dyn serde::de::Expected) -> Error {
     serde::de::Error::invalid_type(Unexpected::Other("another value"), expected)
 }
 
-type Fields<'de> =
-    MapDeserializer<'de, std::iter::Map<serde_json::map::IntoIter, fn((String, Value)) -> (String, Carried)>, Error>;
+type Fields<'de> = MapDeserializer<
+    'de,
+    std::iter::Map<serde_json::map::IntoIter, fn((String, Value)) -> (String, Carried)>,
+    Error,
+>;
 
 fn map<'de>(fields: serde_json::Map<String, Value>) -> Fields<'de> {
     MapDeserializer::new(fields.into_iter().map(|(key, value)| (key, Carried(value))))
