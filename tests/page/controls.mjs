@@ -18,6 +18,8 @@ const MOVES = {
   "knee.host_load_rate": "100000",
   "ledger.text": "premium",
   "tests.text": "rescue",
+  // The first cell of the list plays days: with short sessions that is minutes to simulate.
+  "engines.cell": "sglang-600k",
   "engines.t": "4000",
   "engines.token_cost_factor": "1.1",
 };
@@ -47,7 +49,7 @@ async function move(control, key) {
   if (tag === "select") {
     const options = await control.locator("option").evaluateAll((all) => all.map((option) => option.value));
     const now = await control.inputValue();
-    const next = options.find((option) => option !== now && option !== "");
+    const next = MOVES[key] ?? options.find((option) => option !== now && option !== "");
     assert.ok(next !== undefined, `${key} has nothing else to choose`);
     await control.selectOption(next);
     return next;

@@ -28,6 +28,8 @@ export class Questions {
     const cells = lists.cells.filter((cell) => !recorded.has(cell.workload));
     this.cells = cells.map((cell) => cell.name);
     this.costed = cells.filter((cell) => cell.has_iteration_costs).map((cell) => cell.name);
+    // Cells of sessions play days: with a law's short sessions that is minutes to simulate.
+    this.brief = cells.filter((cell) => this.laws.includes(cell.workload)).map((cell) => cell.name);
     this.logs = readdirSync(corpus).map((name) => ({ name, bytes: readFileSync(new URL(name, corpus)) }));
   }
 
@@ -175,6 +177,12 @@ export class Questions {
     };
   }
 
+  /** A cell to simulate, now and then with another workload than its own. */
+  playing(share) {
+    const cell = this.one(this.costed);
+    return { cell, ...this.maybe(this.brief.includes(cell) ? share : 0, () => ({ workload: this.one(this.workloads) })) };
+  }
+
   simulate() {
     const runs = [
       { arm: 'burst', burst: this.whole(5, 200) },
@@ -189,8 +197,7 @@ export class Questions {
     ];
     const chosen = runs.filter(() => this.chance(0.25));
     return {
-      cell: this.one(this.costed),
-      ...this.maybe(0.4, () => ({ workload: this.one(this.workloads) })),
+      ...this.playing(0.4),
       rate: this.real(0.6, 2, 2),
       seed: this.whole(0, 1000),
       runs: chosen.length > 0 ? chosen : [this.one(runs)],
@@ -203,8 +210,7 @@ export class Questions {
 
   time_scales() {
     return {
-      cell: this.one(this.costed),
-      ...this.maybe(0.2, () => ({ workload: this.one(this.workloads) })),
+      ...this.playing(0.2),
       rate: this.real(0.8, 2, 2),
       seed: this.whole(0, 1000),
     };
