@@ -57,8 +57,9 @@ module() {
     RUSTC=$rustc RUSTFLAGS="$flags" "$cargo" build "${options[@]}" "$@"
     small=$built.small
     if command -v wasm-opt >/dev/null; then
-        wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext \
-            --enable-mutable-globals --strip-debug --strip-producers "$built" -o "$small"
+        wasm-opt -Oz --converge --enable-bulk-memory --enable-nontrapping-float-to-int \
+            --enable-sign-ext --enable-mutable-globals --strip-debug --strip-producers \
+            --strip-target-features "$built" -o "$small"
         optimiser=$(wasm-opt --version)
     else
         cp "$built" "$small"
