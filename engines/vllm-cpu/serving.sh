@@ -1,5 +1,6 @@
 # To be sourced. `serving DIR LOG [FLAG...]` serves the tiny model until the script ends or
-# `stop_serving` is called, and comes back when it answers at $url.
+# `stop_serving` is called, and comes back when it answers at $url. The engine is the one whose
+# serve.sh lies beside the script.
 port=${PORT:-8100}
 url="http://127.0.0.1:$port"
 trapcheck=${TRAPCHECK:-target/debug/trapcheck}
@@ -15,7 +16,7 @@ stop_serving() {
 serving() {
     local dir=$1 log=$2
     shift 2
-    "$(dirname "${BASH_SOURCE[0]}")/serve.sh" "$dir" "$port" "$@" >"$log" 2>&1 &
+    "$(dirname "$0")/serve.sh" "$dir" "$port" "$@" >"$log" 2>&1 &
     server=$!
     trap stop_serving EXIT
     echo "waiting for the engine (a minute or two); its log is $log"

@@ -74,9 +74,9 @@ impl Scrape {
                 kv_used_tokens: count(&["sglang:kv_used_tokens", "sglang:num_used_tokens"]),
                 kv_evictable_tokens: count(&["sglang:kv_evictable_tokens"]),
                 kv_total_tokens: pool.tokens,
-                prompt_tokens_total: count(&["sglang:prompt_tokens_total"]),
-                cached_tokens_total: self.cached_by_source(),
-                generation_tokens_total: count(&["sglang:generation_tokens_total"]),
+                prompt_tokens_total: self.over_requests("sglang:prompt_tokens_total"),
+                cached_tokens_total: self.over_requests("sglang:cached_tokens_total"),
+                generation_tokens_total: self.over_requests("sglang:generation_tokens_total"),
                 preemptions_total: count(&["sglang:num_retracted_requests_total"]),
             },
         }
@@ -117,18 +117,13 @@ impl Scrape {
         whole(share * blocks as f64).map(|used| used * block_tokens)
     }
 
-    /// SGLang counts cached tokens by where they were found; older versions do not.
-    fn cached_by_source(&self) -> Option<u64> {
-        const NAME: &str = "sglang:cached_tokens_total";
-        let of = |source: &str| {
-            let mut all = self.series.iter().filter(|s| s.name == NAME);
-            all.find(|s| s.label("cache_source") == Some(source)).and_then(|s| whole(s.value))
-        };
-        let parts = || {
-            let parts: Vec<u64> = ["device", "host"].into_iter().filter_map(of).collect();
-            (!parts.is_empty()).then(|| parts.iter().sum())
-        };
-        of("total").or_else(parts).or_else(|| self.count(NAME))
+    /// A counter that SGLang splits by kind of request (`is_streaming`; its own warm-up does not
+    /// stream) or by where a hit was found (`cache_source`; "total" is where it does not know):
+    /// each token is in one of the parts.
+    fn over_requests(&self, name: &str) -> Option<u64> {
+        let is_first = |s: &Series| s.label("tp_rank").is_none_or(|rank| rank == "0");
+        let parts = self.series.iter().filter(|s| s.name == name && is_first(s));
+        parts.map(|part| part.value).reduce(|sum, value| sum + value).and_then(whole)
     }
 
     /// How many values a label has over the engine's series; at least 1.
@@ -244,9 +239,25 @@ vllm:cache_config_info{block_size="32",num_gpu_blocks="938",enable_prefix_cachin
         let sample = Scrape::parse(text).sample(Dialect::Sglang, 0.0);
         assert_eq!((sample.running, sample.waiting), (Some(3), Some(7)));
         assert_eq!((sample.cached_tokens_total, sample.kv_used_tokens), (Some(15), Some(900)));
-        let total = "sglang:cached_tokens_total{cache_source=\"total\"} 15\n".to_owned() + text;
-        let sample = Scrape::parse(&total).sample(Dialect::Sglang, 0.0);
-        assert_eq!(sample.cached_tokens_total, Some(15));
+    }
+
+    #[test]
+    fn sglangs_counters_are_summed_over_kinds_of_requests_and_places_of_hits() {
+        // As 0.5.23 writes them: its warm-up comes first, and does not stream.
+        let text = "sglang:prompt_tokens_total{engine_type=\"unified\",is_streaming=\"false\",model_name=\"m\"} 3.0\n\
+                    sglang:prompt_tokens_total{engine_type=\"unified\",is_streaming=\"true\",model_name=\"m\"} 151273.0\n\
+                    sglang:generation_tokens_total{is_streaming=\"false\"} 8.0\n\
+                    sglang:generation_tokens_total{is_streaming=\"true\"} 3247.0\n\
+                    sglang:cached_tokens_total{cache_source=\"device\"} 10\n\
+                    sglang:cached_tokens_total{cache_source=\"host\"} 5\n\
+                    sglang:cached_tokens_total{cache_source=\"storage_file\"} 2\n\
+                    sglang:cached_tokens_total{cache_source=\"total\"} 100\n";
+        let sample = Scrape::parse(text).sample(Dialect::Sglang, 0.0);
+        assert_eq!(sample.prompt_tokens_total, Some(151_276));
+        assert_eq!(sample.generation_tokens_total, Some(3255));
+        assert_eq!(sample.cached_tokens_total, Some(117));
+        let none = Scrape::parse("sglang:num_queue_reqs 0\n").sample(Dialect::Sglang, 0.0);
+        assert_eq!(none.prompt_tokens_total, None, "what is not there is unknown");
     }
 
     #[test]

@@ -85,9 +85,10 @@ pub async fn look(engine: &Engine) -> Result<Facts, PreflightError> {
     }
     let (version, model) = match engine.dialect {
         Dialect::Vllm => (engine.json("/version").await, engine.json("/v1/models").await),
-        Dialect::Sglang => {
-            (engine.json("/get_server_info").await, engine.json("/get_model_info").await)
-        }
+        Dialect::Sglang => (
+            either(engine, "/server_info", "/get_server_info").await,
+            either(engine, "/model_info", "/get_model_info").await,
+        ),
     };
     let (version, model) = (version.unwrap_or_default(), model.unwrap_or_default());
     let text = |value: &serde_json::Value| value.as_str().map(|text| engine.http.kept(text));
@@ -96,6 +97,14 @@ pub async fn look(engine: &Engine) -> Result<Facts, PreflightError> {
         Dialect::Sglang => &model["model_path"],
     };
     Ok(Facts { version: text(&version["version"]), model: text(model), pool })
+}
+
+/// Of a path that older versions have under another name.
+async fn either(engine: &Engine, now: &str, before: &str) -> Result<serde_json::Value, Fault> {
+    match engine.json(now).await {
+        Err(Fault::Status(404)) => engine.json(before).await,
+        said => said,
+    }
 }
 
 /// Sends a prompt twice, empties the cache and sends it again; leaves the cache empty. Notes in

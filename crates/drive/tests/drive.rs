@@ -164,6 +164,17 @@ fn a_key_is_sent_and_written_nowhere_whatever_the_server_says() {
     assert!(!format!("{made:?}").contains(KEY));
 }
 
+#[test]
+fn sglang_says_its_version_under_the_name_of_today_or_the_one_before() {
+    for (is_older, version) in [(false, "0.5.23"), (true, "0.5.5")] {
+        let fake = Fake::start(Manner { is_older, ..Manner::sglang() });
+        let run = drive(&fake, Dialect::Sglang, &ArmSpec::NoBurst {});
+        run.made.as_ref().unwrap();
+        let meta: serde_json::Value = serde_json::from_str(&run.text("meta.json")).unwrap();
+        assert_eq!(meta["engine"]["version"], version);
+    }
+}
+
 fn refusal(manner: Manner, arm: &ArmSpec) -> MakeError {
     let dialect = if manner.is_sglang { Dialect::Sglang } else { Dialect::Vllm };
     let fake = Fake::start(manner);

@@ -4,6 +4,8 @@
 #[derive(Debug, Clone)]
 pub struct Manner {
     pub is_sglang: bool,
+    /// SGLang from before 0.5.7, which has its paths under their first names alone.
+    pub is_older: bool,
     /// Time of an answer, s.
     pub answer_s: f64,
     pub report: Report,
@@ -59,6 +61,7 @@ impl Manner {
     pub fn vllm() -> Self {
         Self {
             is_sglang: false,
+            is_older: false,
             answer_s: 0.005,
             report: Report::Always,
             flush: Flush::Works,

@@ -120,12 +120,16 @@ impl Shared {
                 Flush::NotThere => plain(stream, "404 Not Found", "{\"detail\":\"Not Found\"}"),
             },
             "/version" => plain(stream, "200 OK", "{\"version\":\"0.32.0\"}"),
-            "/get_server_info" => plain(stream, "200 OK", "{\"version\":\"0.5.23\"}"),
+            "/server_info" | "/model_info" if self.manner.is_older => {
+                plain(stream, "404 Not Found", "{\"detail\":\"Not Found\"}")
+            }
+            "/server_info" => plain(stream, "200 OK", "{\"version\":\"0.5.23\"}"),
+            "/get_server_info" => plain(stream, "200 OK", "{\"version\":\"0.5.5\"}"),
             "/v1/models" => {
                 let model = &self.manner.model;
                 plain(stream, "200 OK", &serde_json::json!({"data": [{"id": model}]}).to_string())
             }
-            "/get_model_info" => {
+            "/model_info" | "/get_model_info" => {
                 let model = &self.manner.model;
                 plain(stream, "200 OK", &serde_json::json!({"model_path": model}).to_string())
             }

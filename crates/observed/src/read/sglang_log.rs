@@ -21,6 +21,8 @@ const MARKS: &[(&str, Says)] = &[
     ("#retracted_reqs: ", Says::Retracted),
     ("max_total_num_tokens=", Says::Pool),
     ("disable_radix_cache=", Says::CacheOff),
+    // Its arguments as newer versions print them.
+    ("'disable_radix_cache': ", Says::CacheOff),
     ("Cache flushed", Says::Flushed),
 ];
 

@@ -72,7 +72,7 @@ fn records_on_one_line_with_colours_and_progress_bars_are_each_read() {
 }
 
 #[test]
-fn sglang_logs_of_three_kinds() {
+fn sglang_logs_of_four_kinds() {
     let observed = sample("sglang-log.new.txt");
     let engine = &observed.engines[""];
     assert_eq!((engine.pool_tokens, engine.prefix_caching), (Some(84_032), Some(true)));
@@ -81,6 +81,13 @@ fn sglang_logs_of_three_kinds() {
     assert_eq!(last(engine, Quantity::PromptTokens), Some(f64::from(6 * 8000 + 15 + 1500)));
     assert_eq!(last(engine, Quantity::Waiting), Some(46.0));
     assert_eq!(last(engine, Quantity::Preemptions), Some(3.0));
+    // As 0.5.23 prints it on a machine without a GPU: its arguments are a dictionary.
+    let cpu = sample("sglang-log.cpu.txt");
+    let engine = &cpu.engines[""];
+    assert_eq!((engine.pool_tokens, engine.prefix_caching), (Some(30_016), Some(true)));
+    assert_eq!(last(engine, Quantity::CachedTokens), Some(5201.0 + 6153.0 + 404.0));
+    assert_eq!(last(engine, Quantity::Running), Some(0.0));
+    assert_eq!(cpu.notes.count("resets of the prefix cache"), 1);
     let old = sample("sglang-log.v04.txt");
     let engine = &old.engines[""];
     assert_eq!(last(engine, Quantity::CachedTokens), Some(150.0));
