@@ -21,4 +21,5 @@ serving "$dir" "$out/server.log"
 "$trapcheck" drive --url "$url" --cell sglang-cpu-quick --arm burst --rate 1.5 --seed 9 \
     --configs "$configs" --out "$out/burst" --sample 1
 "$trapcheck" score --configs "$configs" "$out/burst"
-"$trapcheck" diagnose "$out/server.log"
+# Its answer is 1 where the engine is trapped.
+"$trapcheck" diagnose "$out/server.log" || [ $? -eq 1 ]
