@@ -112,7 +112,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
     let name = args.cell.as_deref().context("say which cell with --cell NAME")?;
-    let (_, workload, protocol) = cell(configs, name)?;
+    let (_, workload, protocol) = cell(configs, name, None)?;
     let found = find_runs_by(&args.runs, &configs.layouts);
     if let Some(problem) = found.problems.first() {
         bail!("{problem}");

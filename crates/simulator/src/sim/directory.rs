@@ -109,17 +109,20 @@ pub fn to_measure(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run 
     }
 }
 
+/// Where in `sessions` a session's row is, by its kind and number.
+pub type Places = BTreeMap<(Kind, u32), SessionIndex>;
+
 /// The rows of `sessions` and `turns` of what a client recorded, and each session's place.
 pub fn tables(
     plan: &Plan,
     sessions: &[SessionRecord],
     turns: &[TurnRecord],
-) -> (Vec<Session>, Vec<Turn>, BTreeMap<(Kind, u32), SessionIndex>) {
+) -> (Vec<Session>, Vec<Turn>, Places) {
     let times: BTreeMap<(Kind, u32), Option<f64>> =
         plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect();
     let of_plan = |s: &SessionRecord| times.get(&(s.kind, s.session)).copied().flatten();
     let rows = sessions.iter().map(|s| session(s, of_plan(s))).collect();
-    let places: BTreeMap<(Kind, u32), SessionIndex> =
+    let places: Places =
         sessions.iter().zip(0..).map(|(s, i)| ((s.kind, s.session), SessionIndex(i))).collect();
     // A turn belongs to a session that arrived.
     let place = |t: &TurnRecord| places.get(&(t.kind, t.session)).copied();

@@ -29,6 +29,7 @@ fn planned(id: &str, kind: Kind, t_s: f64, tool_s: &[f64]) -> PlannedSession {
         turns: tool_s.len() as u64 + 1,
         tool_s: tool_s.to_vec(),
         recorded: None,
+        follows: None,
     }
 }
 

@@ -40,5 +40,5 @@ pub fn decided(reach: &Reach, load: Load, rule: &PairedThresholds) -> Option<Run
         fixed(reach.at_s, 1)
     );
     let is_decided = judged.state != State::Unmeasurable;
-    is_decided.then(|| RunState { because: Some(because), ..judged })
+    is_decided.then_some(RunState { because: Some(because), ..judged })
 }
