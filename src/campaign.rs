@@ -22,7 +22,7 @@ use crate::run::RegistrationRef;
 use crate::setup::campaign::PlannedRun;
 use crate::setup::{Campaign, Configs};
 use crate::sim::directory::{Label, config_yaml, to_run};
-use crate::sim::{Options, RunSpec, SimError, plan_of, simulate};
+use crate::sim::{Options, RunSpec, SimError, check_spec, simulate};
 
 /// A run of a campaign, ready to be made.
 #[derive(Debug, Clone)]
@@ -186,7 +186,7 @@ impl Job<'_> {
     /// Values that make no sense (costs, cap, burst, rate, pool).
     pub fn check(&self) -> Result<(), CampaignError> {
         let wrong = |source| CampaignError::Run { id: self.planned.id.clone(), source };
-        plan_of(&self.spec).map(drop).map_err(wrong)
+        check_spec(&self.spec).map_err(wrong)
     }
 
     /// What there is of the run under `out`.

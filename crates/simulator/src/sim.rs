@@ -182,16 +182,26 @@ pub(crate) fn simulate_with(spec: &RunSpec<'_>, stepping: Stepping) -> Result<Si
     follow(spec, plan, stepping)
 }
 
-/// The plan that a run of `spec` follows, once everything about it is sound.
+/// The plan that a run of `spec` follows, on an engine of ours or on a real one, whose costs
+/// nobody need know.
 ///
 /// # Errors
-/// Whatever would keep the run from being simulated.
+/// Values that make no sense.
 pub fn plan_of(spec: &RunSpec<'_>) -> Result<Plan, SimError> {
     drawn(spec, &arrivals_of(spec)?)
 }
 
-fn arrivals_of(spec: &RunSpec<'_>) -> Result<Arrivals, SimError> {
+/// Draws the plan of a run that is to be simulated, to find out before what is wrong with it.
+///
+/// # Errors
+/// Whatever would keep the run from being simulated.
+pub fn check_spec(spec: &RunSpec<'_>) -> Result<(), SimError> {
     engine_of(spec)?;
+    plan_of(spec).map(drop)
+}
+
+fn arrivals_of(spec: &RunSpec<'_>) -> Result<Arrivals, SimError> {
+    check_setup(spec)?;
     let schedule = spec.arm.schedule(spec.protocol);
     let arrivals = arm::arrivals(spec.arm, &schedule, spec.multiple, spec.cell.lambda_ref_per_s)?;
     let arrivals = match (arrivals, spec.arm.population()) {
