@@ -186,7 +186,7 @@ fn sglangs_prefill_and_decode_lines_give_an_iterations_cost_with_its_residuals()
         said.contains("residual 0.0 % rms, 0 % at most; not told, and left 0: f0_s, c_p"),
         "{said}"
     );
-    assert!(said.contains("b_s_per_token: 0.0002\n"), "{said}");
+    assert!(said.contains("b_s_per_token: 0.000200"), "{said}");
 }
 
 #[test]

@@ -81,7 +81,9 @@ fn fields(value: &Value, found: &mut BTreeSet<String>) {
         Value::Object(entries) => {
             for (name, inner) in entries {
                 found.insert(name.clone());
-                if !["sources", "token_cost_factor", "filled"].contains(&name.as_str()) {
+                // The keys under these are names or seeds, and no fields.
+                let named = ["sources", "token_cost_factor", "filled", "sessions"];
+                if !named.contains(&name.as_str()) {
                     fields(inner, found);
                 }
             }

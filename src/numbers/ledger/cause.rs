@@ -29,8 +29,10 @@ pub fn cause(
         compared.holds_in.is_some() || compared.beyond.is_some() || !compared.intervals.is_empty();
     match (binding.cause, just_outside(compared, how)) {
         (None, None) => Ok(None),
-        // Of an engine's own runs neither is the cause.
-        (Some(Cause::Simulator | Cause::Plan), _) if !is_drawn => Ok(None),
+        // Of an engine's own runs neither is the cause, and among simulated ones not the only one.
+        (Some(Cause::Simulator | Cause::Plan), _) if !is_drawn || compared.has_engine_rows => {
+            Ok(None)
+        }
         (None, Some(checked)) => {
             let because = "it lies just outside".into();
             Ok(Some(StatedCause { kind: Cause::Chance, because, checked }))

@@ -80,6 +80,8 @@ pub struct Compared {
     pub intervals: Vec<Interval>,
     /// How many draws there are, and for a bound or for words in how many it is so.
     pub holds_in: Option<(usize, usize)>,
+    /// Whether rows of an engine's runs are among those that it is computed from.
+    pub has_engine_rows: bool,
     /// How likely it is to differ by chance.
     pub by_chance: f64,
     /// Which way it differs: `ours above`, `ours below`, or nothing.
@@ -188,6 +190,7 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
         true => against_draws(asked, own, how),
         false => exactly(asked, ours.as_deref(), how),
     };
+    compared.has_engine_rows = own.runs.engine + own.runs.both > 0;
     if own.is_simulated && own.runs.engine > 0 && own.runs.both == 0 {
         compared.because = [&of_both(own.runs), "; ", &compared.because].concat();
         compared.because.truncate(compared.because.trim_end_matches("; ").len());

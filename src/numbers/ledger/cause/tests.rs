@@ -39,6 +39,17 @@ fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
 }
 
 #[test]
+fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
+    let of = |has_engine_rows| {
+        let compared = Compared { has_engine_rows, ..outside(Some(3.0)) };
+        let stated = Binding { ours: Some(OurSide::Below), ..stated(Some(Cause::Simulator)) };
+        cause(&compared, &stated, None, None, &how())
+    };
+    assert!(of(false).unwrap_err().contains("ours below is what it would make"));
+    assert_eq!(kind(of(true)), None);
+}
+
+#[test]
 fn an_outcome_may_be_chance_if_a_draw_has_it() {
     let of = |holds| {
         let compared = Compared { holds_in: Some((holds, 40)), ..outside(None) };
