@@ -236,10 +236,10 @@ impl Books {
         let of_number = |number: &PublishedNumber| {
             let (section, binding) = &self.bindings.numbers[&number.id];
             let answered = answers.get(binding.query.as_ref()?)?;
-            let [own, with] = [None, Some(which)].map(|which| Own::of(answered, which));
+            let own = [None, Some(which)].map(|which| Own::of(answered, which));
             let (asked, published) = (number_asked(number, binding), printed(number, binding));
             let id = number.id.clone();
-            Effect::of(id, section, published, &asked, [&own, &with], &self.comparison)
+            Effect::of(id, section, published, &asked, (which, own.each_ref()), &self.comparison)
         };
         let of_numbers = self.numbers.iter().filter_map(of_number);
         let of_tables = asked.iter().flat_map(|t| t.effects(&answers, which, &self.comparison));

@@ -1,4 +1,4 @@
-//! Ensembles beside the campaign's own: the same draws with one thing otherwise, to be held
+//! Ensembles beside the campaign's own: as many draws with one thing otherwise, to be held
 //! against or to see what that thing makes of a number.
 
 use std::path::{Path, PathBuf};
@@ -26,6 +26,15 @@ impl Beside {
         match self {
             Self::Ways => "ways",
             Self::Arrivals => "arrivals",
+        }
+    }
+
+    /// Whether a draw has other plans than the campaign's draw of the same number, so that the two
+    /// are no pair.
+    pub const fn has_other_plans(self) -> bool {
+        match self {
+            Self::Ways => false,
+            Self::Arrivals => true,
         }
     }
 

@@ -271,18 +271,18 @@ impl Binding {
         if ways.iter().filter(|way| way.is_some()).count() > 1 {
             return Err("expected one of query, needs_nova and not_computed".into());
         }
-        if self.needs_nova.is_some() && self.because.is_none() {
-            return Err("because is missing: why it needs the cluster's data".into());
-        }
-        if self.cause.is_some() && self.because.is_none() {
-            return Err("because is missing: what is known of the cause".into());
-        }
-        if self.cause.is_none()
-            && [self.ours.is_some(), self.agrees.is_some(), self.with.is_some()].contains(&true)
-        {
+        let checks = [self.ours.is_some(), self.agrees.is_some(), self.with.is_some()];
+        if self.cause.is_none() && checks.contains(&true) {
             return Err("cause is missing: of which ours, agrees or with is a check".into());
         }
-        Ok(())
+        match (&self.because, &self.needs_nova, self.cause) {
+            (None, Some(_), _) => Err("because is missing: why it needs the cluster's data".into()),
+            (None, _, Some(_)) => Err("because is missing: what is known of the cause".into()),
+            _ if self.with.is_some_and(Beside::has_other_plans) => {
+                Err("with: only ways has the same plans draw by draw".into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether it is held against an ensemble, or a cause of it is.

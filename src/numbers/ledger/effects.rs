@@ -19,6 +19,7 @@ pub struct Effect {
     with: Status,
     moved: Option<Moved>,
     digits: usize,
+    which: Beside,
 }
 
 impl Effect {
@@ -29,7 +30,7 @@ impl Effect {
         section: &str,
         published: String,
         asked: &Asked<'_>,
-        [own, with]: [&Own; 2],
+        (which, [own, with]): (Beside, [&Own; 2]),
         how: &Comparison,
     ) -> Option<Self> {
         if own.draws.is_empty() || with.draws.is_empty() {
@@ -37,10 +38,10 @@ impl Effect {
         }
         let [without, stands] = [own, with].map(|own| compare(asked, own, how).status);
         let moved = asked.moved(own, with);
-        let digits = moved.as_ref().map_or(0, |moved| asked.digits(moved.part) + 1);
+        let digits = moved.as_ref().map_or(0, |m| asked.digits_moved(&m.what, m.part));
         let section = section.to_owned();
         let is_compared = without.is_compared() && stands.is_compared();
-        let effect = Self { id, section, published, without, with: stands, moved, digits };
+        let effect = Self { id, section, published, without, with: stands, moved, digits, which };
         is_compared.then_some(effect)
     }
 }
@@ -50,8 +51,10 @@ pub fn table(effects: Vec<Effect>, which: Beside) -> Table {
     fn of(effect: &Effect, value: fn(&Moved) -> f64) -> Cell {
         effect.moved.as_ref().map_or(Cell::Empty, |m| Cell::Number(value(m), effect.digits))
     }
+    // Only draws of the same plans are pairs.
     fn count(effect: &Effect, value: fn(&Moved) -> usize) -> Cell {
-        effect.moved.as_ref().map_or(Cell::Empty, |m| Cell::Count(value(m) as u64))
+        let moved = effect.moved.as_ref().filter(|_| !effect.which.has_other_plans());
+        moved.map_or(Cell::Empty, |m| Cell::Count(value(m) as u64))
     }
     let columns: &[Col<Effect>] = &[
         Heading("id", "", "Number, or table, row and field").key(|e| Cell::text(&*e.id)),
@@ -66,7 +69,8 @@ pub fn table(effects: Vec<Effect>, which: Beside) -> Table {
         Heading("median_with", "", "The same with it").new(|e| of(e, |moved| moved.to)),
         Heading("nearer", "draws", "Draws in which it is nearer to what is published with it")
             .new(|e| count(e, |moved| moved.nearer)),
-        Heading("changed", "draws", "Draws that it changes").new(|e| count(e, |moved| moved.of)),
+        Heading("changed", "draws", "Draws whose distance it changes")
+            .new(|e| count(e, |moved| moved.of)),
     ];
     let name = format!("effects_of_{}", which.word());
     let title = format!("Published numbers without and with {}", which.words());

@@ -20,23 +20,22 @@ pub fn told(
     with: &Own,
     how: &Comparison,
 ) -> Result<String, String> {
-    let [before, after] = [own, with].map(|own| compare(asked, own, how));
+    let after = compare(asked, with, how);
     if let Some(why) = after.broken {
         return Err(why);
     }
     let words = format!("with {}", which.words());
     let Some(found) = asked.moved(own, with) else {
-        let of = |own: &Own, holds: Option<(usize, usize)>| {
-            holds.map_or_else(|| own.draws.iter().flatten().count(), |(holds, _)| holds)
-        };
-        let (without, with) = (of(own, before.holds_in), of(with, after.holds_in));
-        let told = format!("{words} so in {with} draws, without in {without}");
-        let more = with.saturating_sub(without);
-        return if more_than_half(more, more) { Ok(told) } else { Err(told) };
+        let [was, is] = asked.is_so_in([own, with], how);
+        let holds = |draws: &[bool]| draws.iter().filter(|holds| **holds).count();
+        let told = format!("{words} so in {} draws, without in {}", holds(&is), holds(&was));
+        let changed = was.iter().zip(&is).filter(|(was, is)| was != is);
+        let (of, gained) =
+            changed.fold((0, 0), |(of, gained), (_, is)| (of + 1, gained + usize::from(*is)));
+        return if more_than_half(gained, of) { Ok(told) } else { Err(told) };
     };
     let Moved { what, part, from, to, nearer, of } = found;
-    // A share is printed as k of n, without digits of its own.
-    let digits = if what == "share" { 4 } else { asked.digits(part) + 1 };
+    let digits = asked.digits_moved(&what, part);
     let told = format!(
         "{words} the middle draw's {what} is {} in place of {}, nearer in {nearer} of {of} draws",
         fixed(to, digits),
@@ -45,11 +44,18 @@ pub fn told(
     if !more_than_half(nearer, of) {
         return Err(told);
     }
-    let left = if after.status == Status::Differs { "" } else { ", and it does not differ" };
-    Ok(told + left)
+    let is_tested = !after.intervals.is_empty() || after.holds_in.is_some();
+    let is_left = is_tested && after.status.is_compared() && after.status != Status::Differs;
+    Ok(told + if is_left { ", and it does not differ" } else { "" })
 }
 
 impl Asked<'_> {
+    /// Digits of a value that moves: one more than is printed. A share is printed as k of n,
+    /// without digits of its own.
+    pub(super) fn digits_moved(&self, what: &str, part: usize) -> usize {
+        if what == "share" { 4 } else { self.digits(part) + 1 }
+    }
+
     /// The value that lies farthest outside, with and without; nothing where what is published is
     /// no number with an interval.
     pub(super) fn moved(&self, own: &Own, with: &Own) -> Option<Moved> {
@@ -60,3 +66,7 @@ impl Asked<'_> {
         moved(&self.stated(&values, &rounding, 1.0), &own.numbers(), &with.numbers())
     }
 }
+
+#[cfg(test)]
+#[path = "moved/tests.rs"]
+mod tests;

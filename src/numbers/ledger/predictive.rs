@@ -97,6 +97,15 @@ pub struct Stated<'a> {
     pub wide: f64,
 }
 
+impl Stated<'_> {
+    /// Whether a draw's values keep to a bound.
+    pub fn keeps(&self, side: Side, draw: &[f64]) -> bool {
+        let bounds = self.values.iter().zip(self.rounding);
+        let keeps = |(own, (value, half)): (&f64, (&f64, &f64))| side.holds(*own, *value, *half);
+        draw.len() == self.values.len() && draw.iter().zip(bounds).all(keeps)
+    }
+}
+
 /// How it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
@@ -231,7 +240,7 @@ pub struct Moved {
     pub to: f64,
     /// In how many draws it is nearer to what is published with it.
     pub nearer: usize,
-    /// How many draws it changes.
+    /// In how many draws it is nearer or farther away with it.
     pub of: usize,
 }
 
@@ -259,22 +268,13 @@ pub fn moved(
     let farthest =
         |a: &Against, b: &Against| beyond(a).total_cmp(&beyond(b)).then(off(a).total_cmp(&off(b)));
     let numbered = judged.against.iter().enumerate();
-    let (part, one) = numbered.max_by(|(_, a), (_, b)| farthest(a, b))?;
-    let of = |draws: &Vec<Vec<f64>>| {
-        let parts = parts(stated, &draws.iter().collect::<Vec<_>>());
-        parts.into_iter().nth(part)
-    };
-    let (without, with) = (of(&without)?, of(&with)?);
-    if without.what() != with.what() {
-        return None;
-    }
-    let distances = without.distances().zip(with.distances());
-    let changed = distances.filter(|(before, after)| before != after);
-    let (of, nearer) = changed.fold((0, 0), |(of, nearer), (before, after)| {
-        (of + 1, nearer + usize::from(after < before))
-    });
-    let (from, to) = (without.median(), with.median());
-    Some(Moved { what: one.what.clone(), part, from, to, nearer, of })
+    let (part, _) = numbered.max_by(|(_, a), (_, b)| farthest(a, b))?;
+    // Both sides at once: whether k of n is a count or a share is one question.
+    let both: Vec<&Vec<f64>> = without.iter().chain(&with).collect();
+    let [before, after] = parts(stated, &both).into_iter().nth(part)?.split(without.len());
+    let (of, nearer) = before.nearer_in(&after);
+    let (from, to) = (before.median(), after.median());
+    Some(Moved { what: before.what().to_owned(), part, from, to, nearer, of })
 }
 
 /// Whether so many of so many draws are more than half of all there could be, and not by chance:
@@ -333,11 +333,8 @@ pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Ju
 /// A bound differs where hardly a draw keeps to it, and says something where hardly one
 /// does not.
 fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
-    let keeps = |draw: &&&Vec<f64>| {
-        let keeps = |(own, (value, half)): (&f64, (&f64, &f64))| side.holds(*own, *value, *half);
-        draw.iter().zip(stated.values.iter().zip(stated.rounding)).all(keeps)
-    };
-    let (n, holds_in) = (draws.len(), draws.iter().filter(keeps).count());
+    let holds_in = draws.iter().filter(|draw| stated.keeps(side, draw)).count();
+    let n = draws.len();
     let few = few_of(n);
     let standing = match (holds_in as f64, (n - holds_in) as f64) {
         (holds, _) if holds + 1.0 <= few => Standing::Differs,

@@ -16,6 +16,11 @@ fn a_source_or_a_basis_says_whose_runs_or_what_else() {
 /// Two simulated runs and an engine's, and 40 draws in which one of the former comes out
 /// otherwise each time.
 fn answered(sql: &str) -> Answers {
+    answered_beside(sql, &[])
+}
+
+/// The same, and beside them draws of these tables in which each row's x is 9.
+fn answered_beside(sql: &str, beside: &[&str]) -> Answers {
     use crate::analysis::ensemble::stored::{pack, path_of};
     use crate::table::{Col, Heading};
     let columns: &[Col<(&str, &str, f64)>] = &[
@@ -34,7 +39,36 @@ fn answered(sql: &str) -> Answers {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(path_of(folder.path(), "runs"), pack(&text).unwrap()).unwrap();
     let draws = Draws::open(folder.path()).unwrap();
-    Answers::of(&[sql.to_owned()].into(), &database, &draws, |tables| tables).unwrap()
+    let asked = [sql.to_owned()].into();
+    let mut answers = Answers::of(&asked, &database, &draws, |tables| tables).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let text: String = (0..40).map(|draw| format!("{draw}\ta\tsimulator\t9\n")).collect();
+    for name in beside {
+        let text = format!("draw:40\trun\tsource\tx:3\n{text}");
+        std::fs::write(path_of(other.path(), name), pack(&text).unwrap()).unwrap();
+    }
+    let others = Draws::open(other.path()).unwrap();
+    let beside = (Beside::Ways, &others);
+    answers.ask_beside(beside, &asked, &database, &draws, |tables| tables).unwrap();
+    answers
+}
+
+#[test]
+fn an_ensemble_beside_the_campaigns_is_asked_too_and_named_where_it_has_no_such_table() {
+    let sql = "select max(x) from runs where source = 'simulator'";
+    let answers = answered_beside(sql, &["runs"]);
+    let of = answers.get(sql).unwrap();
+    let first = |which| {
+        let draws = of.draws_of(which).unwrap();
+        (draws.len(), draws[39].as_ref().unwrap().rows[0].cells[0].print())
+    };
+    assert_eq!(first(None), (40, "39.5".to_owned()));
+    assert_eq!(first(Some(Beside::Ways)), (40, "9".to_owned()));
+    let why = of.draws_of(Some(Beside::Arrivals)).unwrap_err();
+    assert_eq!(why, "results/sim/ensemble-arrivals has no draws: make ensemble");
+    let answers = answered_beside(sql, &["others"]);
+    let why = answers.get(sql).unwrap().draws_of(Some(Beside::Ways)).unwrap_err();
+    assert_eq!(why, "results/sim/ensemble-ways has no table runs");
 }
 
 #[test]

@@ -11,9 +11,7 @@ pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> C
     let wide = how.uninformative.wider_than;
     let shape = asked.shape();
     let (values, rounding) = asked.numbers();
-    let is_of_length = |draw: &Values| draw.as_ref().is_none_or(|draw| draw.len() == values.len());
-    let differs_in_length = shape == Shape::Each && !own.draws.iter().all(is_of_length);
-    if matches!(asked.values, Stated::Words(_)) || differs_in_length {
+    if asked.is_outcome(own) {
         return outcomes(asked, own, how);
     }
     if let Some(judged) = of_many_runs(&values, own, shape, wide) {
@@ -51,23 +49,56 @@ fn of_many_runs(values: &[f64], own: &Own, shape: Shape, wide: f64) -> Option<Ju
 
 /// Outcomes in words, or lists of no fixed length: in seeds' order where that means something.
 fn outcomes(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
-    let known = |values: &[Value]| -> Vec<String> {
-        let print = |(i, value): (usize, &Value)| how.plain(&value.print(asked.digits(i)));
+    let known = |draw: &Values| draw.as_deref().map(|values| asked.known(values, how));
+    let draws: Vec<Option<Vec<String>>> = own.draws.iter().map(known).collect();
+    let wide = how.uninformative.wider_than;
+    let judged = predictive::outcome(&Some(asked.outcome(how)), &draws, wide);
+    of_judged(asked, &judged, draws.len())
+}
+
+impl Asked<'_> {
+    /// Whether it is held against the draws as words or as a list of no fixed length.
+    fn is_outcome(&self, own: &Own) -> bool {
+        let Stated::Numbers(values) = &self.values else { return true };
+        let is_other = |draw: &Values| draw.as_ref().is_some_and(|draw| draw.len() != values.len());
+        self.shape() == Shape::Each && own.draws.iter().any(is_other)
+    }
+
+    /// Values as an outcome.
+    fn known(&self, values: &[Value], how: &Comparison) -> Vec<String> {
+        let print = |(i, value): (usize, &Value)| how.plain(&value.print(self.digits(i)));
         let mut words: Vec<String> = values.iter().enumerate().map(print).collect();
-        if asked.form == Form::List || asked.shape() == Shape::Seeds {
+        if self.form == Form::List || self.shape() == Shape::Seeds {
             words.sort();
         }
         words
-    };
-    let stated: Vec<Value> = match &asked.values {
-        Stated::Words(words) => words.iter().cloned().map(Value::Text).collect(),
-        Stated::Numbers(numbers) => numbers.iter().map(|(x, _)| Value::Number(*x)).collect(),
-    };
-    let draws: Vec<Option<Vec<String>>> =
-        own.draws.iter().map(|draw| draw.as_deref().map(known)).collect();
-    let wide = how.uninformative.wider_than;
-    let judged = predictive::outcome(&Some(known(&stated)), &draws, wide);
-    of_judged(asked, &judged, draws.len())
+    }
+
+    /// The published outcome.
+    fn outcome(&self, how: &Comparison) -> Vec<String> {
+        let stated: Vec<Value> = match &self.values {
+            Stated::Words(words) => words.iter().cloned().map(Value::Text).collect(),
+            Stated::Numbers(numbers) => numbers.iter().map(|(x, _)| Value::Number(*x)).collect(),
+        };
+        self.known(&stated, how)
+    }
+
+    /// In which draws it is so, without one thing and with it: a draw keeps to the bound or has
+    /// the outcome; of numbers, which too few draws have for an interval, a draw has some.
+    pub(in super::super) fn is_so_in(&self, both: [&Own; 2], how: &Comparison) -> [Vec<bool>; 2] {
+        let (values, rounding) = self.numbers();
+        let stated = self.stated(&values, &rounding, how.uninformative.wider_than);
+        let outcome = both.iter().any(|own| self.is_outcome(own)).then(|| self.outcome(how));
+        let is_so = |draw: &Values| {
+            let Some(draw) = draw.as_deref() else { return false };
+            match (&outcome, self.binding.bound) {
+                (Some(outcome), _) => self.known(draw, how) == *outcome,
+                (None, Some(side)) => numbers(draw).is_some_and(|own| stated.keeps(side, &own)),
+                (None, None) => true,
+            }
+        };
+        both.map(|own| own.draws.iter().map(is_so).collect())
+    }
 }
 
 fn of_judged(asked: &Asked<'_>, judged: &Judged, draws: usize) -> Compared {

@@ -34,9 +34,27 @@ impl Part {
         median(&self.sorted)
     }
 
-    /// How far each draw lies from what is published.
-    pub(super) fn distances(&self) -> impl Iterator<Item = f64> {
-        self.by_draw.iter().map(|value| (value - self.published).abs())
+    /// The same of the first `n` draws, and of the others.
+    pub(super) fn split(&self, n: usize) -> [Self; 2] {
+        let (first, others) = self.by_draw.split_at(n.min(self.by_draw.len()));
+        [first, others].map(|draws| {
+            let part = Self::new(self.what.clone(), self.published, self.rounding, draws.to_vec());
+            Self { beside: self.beside, ..part }
+        })
+    }
+
+    /// How many draws lie nearer to what is published in `after` or farther from it, and how many
+    /// of these nearer. As far away but for rounding is neither.
+    pub(super) fn nearer_in(&self, after: &Self) -> (usize, usize) {
+        let distance = |value: &f64| (value - self.published).abs();
+        let distances = self.by_draw.iter().map(distance).zip(after.by_draw.iter().map(distance));
+        let is_changed = |(before, after): &(f64, f64)| {
+            let rounding = 1e-9 * before.max(*after).max(self.published.abs());
+            (after - before).abs() > rounding
+        };
+        distances.filter(is_changed).fold((0, 0), |(of, nearer), (before, after)| {
+            (of + 1, nearer + usize::from(after < before))
+        })
     }
 
     /// From the k-th least to the k-th greatest.

@@ -218,6 +218,33 @@ fn what_moves_ours_nearer_is_told_from_chance_by_the_draws_of_the_same_plans() {
 }
 
 #[test]
+fn what_is_as_far_away_but_for_rounding_is_not_moved() {
+    let draws = |of: &dyn Fn(usize) -> f64| (0..40).map(|i| Some(vec![of(i)])).collect::<Vec<_>>();
+    let stated =
+        Stated { values: &[0.3], rounding: &[0.05], shape: Shape::One, bound: None, wide: 0.8 };
+    // 0.1 + 0.2 is not 0.3 but in its last bit, and 0.2 and 0.4 are as far away.
+    let own = draws(&|i| if i < 20 { 0.3 } else { 0.2 });
+    let with = draws(&|i| if i < 20 { 0.1 + 0.2 } else { 0.4 });
+    assert_ne!(own[0], with[0]);
+    assert_eq!(moved(&stated, &own, &with).map(|found| (found.nearer, found.of)), Some((0, 0)));
+}
+
+#[test]
+fn k_of_n_moves_as_a_share_where_either_side_has_another_n() {
+    let draws = |k: f64, n: &dyn Fn(usize) -> f64| {
+        (0..40).map(|i| Some(vec![k, n(i)])).collect::<Vec<_>>()
+    };
+    let stated =
+        Stated { values: &[3.0, 4.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
+    let (as_many, others) = (draws(1.0, &|_| 4.0), draws(2.0, &|i| 4.0 + (i % 2) as f64));
+    assert_eq!(judge(&stated, &as_many).against[0].what, "count");
+    let found = moved(&stated, &as_many, &others).unwrap();
+    assert_eq!((&*found.what, found.from, found.nearer, found.of), ("share", 0.25, 40, 40));
+    let back = moved(&stated, &others, &as_many).unwrap();
+    assert_eq!((&*back.what, back.to, back.nearer, back.of), ("share", 0.25, 0, 40));
+}
+
+#[test]
 fn more_than_half_is_what_even_odds_hardly_give() {
     // 27 of 40 or more come with a probability of 0.0192, 26 of 40 with 0.0403.
     assert!(more_than_half(27, 40) && !more_than_half(26, 40));

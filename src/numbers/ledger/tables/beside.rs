@@ -34,7 +34,8 @@ impl AskedTable<'_> {
             let asked = field.asked(form.unwrap_or(Form::List), field.binding.unwrap_or(&none));
             let id = format!("{}/{}", row.id, field.name);
             let published = shown(field.value);
-            Effect::of(id, &self.section, published, &asked, [&own, &with], how)
+            let own = (which, [&own, &with]);
+            Effect::of(id, &self.section, published, &asked, own, how)
         };
         let fields = self.rows.iter().flat_map(|row| row.fields.iter().map(move |f| (row, f)));
         fields.filter_map(of_field).collect()
