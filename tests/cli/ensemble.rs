@@ -186,6 +186,10 @@ fn an_ensemble_that_cannot_be_made_says_why() {
         said.contains("arrivals of sglang-300k at 9: no run of an uncut arm has this rate"),
         "{said}"
     );
+    let edge = SMALL.replace("lpm-curve", "replicate-edge").replace("closed_curve", "runs");
+    let given = "arrivals: [{ cell: sglang-300k, from_empty: true, multiple: 2.5, window_s: [0, 3000], sessions: { 8: [585, 585] } }]\n";
+    let said = refused(&[&*edge, given].concat());
+    assert!(said.contains("arrivals of sglang-300k at 2.5: sessions: no run has seed 8"), "{said}");
     let said = refused(&SMALL.replace("draws: 2", "draws: 0"));
     assert!(said.contains("draws: expected 1 to 100000, found 0"), "{said}");
     let (code, said) = ensemble(FILE, folder.path(), &["--sample", "1"]);
@@ -228,6 +232,12 @@ fn plans_that_are_given_arrivals_have_them_and_the_others_are_the_campaigns() {
     assert_eq!(with["0"], ["2.726".to_owned()].into());
     assert_ne!(own["0"], with["0"]);
     assert_eq!(own["4"], with["4"]);
+    // A second entry of the same runs counts for the seeds that the first one leaves.
+    let first = given.replace("0: [585, 585]", "4: [585, 585]");
+    let second = given.trim_start_matches("arrivals: [").replace("]}", "] }");
+    let both = format!("{}, {second}", first.trim_end().trim_end_matches(']'));
+    let with = realized(&both);
+    assert_eq!([&with["0"], &with["4"]], [&["2.726".to_owned()].into(); 2]);
 }
 
 #[test]

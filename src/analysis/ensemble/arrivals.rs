@@ -64,7 +64,7 @@ impl<'g> Seeds<'g> {
     /// are.
     ///
     /// # Errors
-    /// A count that no run is of, or that no plan has.
+    /// A count that no run is of, by its rate or its seed, or that no plan has.
     pub(super) fn of<'a>(
         given: &'g [Given],
         jobs: &[&Job<'a>],
@@ -78,6 +78,9 @@ impl<'g> Seeds<'g> {
                 .find(|job| matches!(job.planned.arm.arm(), Arm::NoBurst | Arm::E0b))
                 .ok_or_else(|| given.wrong(draws, "no run of an uncut arm has this rate"))?;
             let of_seed = |(seed, sessions): (&u64, &[u64; 2])| {
+                if !of_cell().any(|job| job.spec.seed == *seed) {
+                    return Err(given.wrong(draws, &format!("sessions: no run has seed {seed}")));
+                }
                 let seeds = given.seeds(&job.spec, *seed, *sessions, draws, step)?;
                 Ok((*seed, seeds))
             };
@@ -89,8 +92,9 @@ impl<'g> Seeds<'g> {
 
     /// The seed of a draw of a run, if the paper prints what arrived in it.
     pub(super) fn get(&self, draw: u64, job: &Job<'_>) -> Option<u64> {
-        let (_, by_seed) = self.0.iter().find(|(given, _)| given.is_of(job))?;
-        by_seed.get(&job.spec.seed)?.get(usize::try_from(draw).ok()?).copied()
+        let mut of_run = self.0.iter().filter(|(given, _)| given.is_of(job));
+        let seeds = of_run.find_map(|(_, by_seed)| by_seed.get(&job.spec.seed))?;
+        seeds.get(usize::try_from(draw).ok()?).copied()
     }
 }
 
