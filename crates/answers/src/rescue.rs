@@ -139,7 +139,7 @@ fn answer(
         .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     match soonest {
         Some((after_s, cap)) => {
-            format!("{caps}; release after about {} by layer H4 (cap {cap})", about(after_s))
+            format!("{caps}; release after about {} (cap {cap})", about(after_s))
         }
         None => format!("{caps}; none of the caps asked for rescues"),
     }
