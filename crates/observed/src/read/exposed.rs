@@ -1,6 +1,6 @@
 //! A series of a /metrics text: its name and labels, and what its values are for.
 
-use crate::form::Observed;
+use crate::form::Engine;
 
 /// What the names of an engine's metrics begin with.
 pub const OURS: [&str; 3] = ["vllm:", "sglang:", "sglang_"];
@@ -14,8 +14,41 @@ pub enum Use {
     Sum,
     /// A rank that shares its engine's pool.
     OtherRank,
-    /// A metric of an engine.
-    Value { engine: String, key: String },
+    /// A metric of an engine, and what else its labels say of that.
+    Value { engine: String, key: String, says: Option<Says> },
+}
+
+/// What the labels of a metric say of its engine.
+pub struct Says {
+    software: &'static str,
+    model: Option<String>,
+    config: Option<Config>,
+}
+
+/// What `cache_config_info` says.
+#[derive(Clone, Copy)]
+struct Config {
+    pool_tokens: Option<u64>,
+    prefix_caching: Option<bool>,
+}
+
+impl Says {
+    /// Whether it may change from scrape to scrape, and be told again.
+    pub const fn may_change(&self) -> bool {
+        self.config.is_some()
+    }
+
+    /// Tells the engine. The last configuration counts: an engine starts again with another one.
+    pub fn tell(&self, engine: &mut Engine) {
+        if let Some(config) = self.config {
+            engine.pool_tokens = config.pool_tokens;
+            engine.prefix_caching = config.prefix_caching;
+        }
+        engine.software = Some(self.software);
+        if engine.model.is_none() {
+            engine.model.clone_from(&self.model);
+        }
+    }
 }
 
 /// A series that was seen.
@@ -35,8 +68,8 @@ impl Told {
     }
 }
 
-/// What a new series is for; what its labels say of the engine is kept.
-pub fn told_by(name: &str, labels: &Labels<'_>, observed: &mut Observed) -> Use {
+/// What a new series is for.
+pub fn told_by(name: &str, labels: &Labels<'_>) -> Use {
     let known = OURS.iter().find_map(|prefix| name.strip_prefix(prefix));
     if known.is_none() && name != "process_start_time_seconds" {
         return Use::Nothing;
@@ -62,22 +95,18 @@ pub fn told_by(name: &str, labels: &Labels<'_>, observed: &mut Observed) -> Use 
     };
     let metric = known.unwrap_or(name);
     let metric = metric.strip_suffix("_total").unwrap_or(metric);
-    if metric == "cache_config_info" {
-        let of = |key| label(key).and_then(|v| v.parse::<u64>().ok());
-        let there = observed.engines.entry(engine.clone()).or_default();
-        there.pool_tokens = of("num_gpu_blocks").zip(of("block_size")).map(|(n, b)| n * b);
-        there.prefix_caching = label("enable_prefix_caching").map(|v| v == "True");
-    }
-    if known.is_some() {
-        let there = observed.engines.entry(engine.clone()).or_default();
-        there.software = Some(software);
-        there.model = there.model.take().or_else(|| label("model_name").map(str::to_owned));
-    }
+    let of = |key| label(key).and_then(|v| v.parse::<u64>().ok());
+    let config = (metric == "cache_config_info").then(|| Config {
+        pool_tokens: of("num_gpu_blocks").zip(of("block_size")).and_then(|(n, b)| n.checked_mul(b)),
+        prefix_caching: label("enable_prefix_caching").map(|v| v == "True"),
+    });
+    let model = label("model_name").map(str::to_owned);
+    let says = known.map(|_| Says { software, model, config });
     // The labels that split a metric into parts that we tell apart.
     let part =
         ["reason", "source", "cache_source", "mode", "finished_reason"].into_iter().find_map(label);
     let key = part.map_or_else(|| metric.to_owned(), |part| format!("{metric}/{part}"));
-    Use::Value { engine, key }
+    Use::Value { engine, key, says }
 }
 
 /// Labels with their values.

@@ -110,11 +110,11 @@ impl Scrapes {
             self.end();
             return self.value(line, text, ended);
         }
-        told.scrape = self.scrape;
+        let is_new = std::mem::replace(&mut told.scrape, self.scrape) == 0;
         if let Some(t) = words.next().and_then(number).filter(|t| *t > 1e9) {
             self.time_s = moment(&t.to_string());
         }
-        let Observed { dropped, notes, .. } = &mut self.observed;
+        let Observed { dropped, notes, engines, .. } = &mut self.observed;
         match &told.what {
             Use::OtherRank => {
                 notes.add("series of further ranks, which share their engine's pool", line);
@@ -123,7 +123,10 @@ impl Scrapes {
                 dropped.add("sums of latencies below 0: two clocks were mixed", line);
             }
             // Several models or priorities on one engine add up.
-            Use::Value { engine, key } => {
+            Use::Value { engine, key, says } => {
+                if let Some(says) = says.as_ref().filter(|says| is_new || says.may_change()) {
+                    says.tell(engines.entry(engine.clone()).or_default());
+                }
                 let values = self.staged.entry(engine.clone()).or_default();
                 *values.entry(key.clone()).or_insert(0.0) += value;
             }
@@ -138,7 +141,7 @@ impl Scrapes {
         if let Some(place) = self.places.get(series) {
             return Some(*place);
         }
-        let what = told_by(name, &labels, &mut self.observed);
+        let what = told_by(name, &labels);
         self.places.insert(series.to_owned(), self.told.len());
         self.told.push(Told { series: series.to_owned(), scrape: 0, what });
         Some(self.told.len() - 1)
