@@ -7,6 +7,32 @@ use crate::made::{
     usage_lines, vllm_log,
 };
 
+#[test]
+fn the_last_configuration_counts_also_where_an_earlier_one_comes_again() {
+    let scrapes = |blocks: &[u64]| {
+        let scrape = |(i, blocks): (usize, &u64)| {
+            format!(
+                "# {}\nvllm:num_requests_running{{engine=\"0\"}} {i}\n\
+                 vllm:cache_config_info{{block_size=\"16\",engine=\"0\",num_gpu_blocks=\"{blocks}\"}} 1.0\n",
+                START + 60 * i as u32
+            )
+        };
+        blocks.iter().enumerate().map(scrape).collect::<String>()
+    };
+    let pool = |blocks: &[u64]| read(&scrapes(blocks)).engines["engine 0"].pool_tokens;
+    assert_eq!(pool(&[100, 200]), Some(3200));
+    assert_eq!(pool(&[100, 200, 100]), Some(1600));
+    assert_eq!(pool(&[u64::MAX]), None, "more tokens than there can be");
+}
+
+#[test]
+fn a_metric_without_a_number_makes_no_engine() {
+    let text = "# 1788343205\nvllm:num_requests_running{engine=\"0\"} 1\n\
+                vllm:num_requests_running{engine=\"1\"}\nvllm:num_requests_running{engine=\"2\"} x\n";
+    let observed = read(text);
+    assert_eq!(observed.engines.keys().collect::<Vec<_>>(), ["engine 0"]);
+}
+
 fn unique_prompts() -> Vec<Sent> {
     let sent = |i: u32| Sent {
         session: i,
