@@ -1,5 +1,6 @@
 //! Every published number has a status, and a binding that makes no sense is named.
 
+mod beside;
 mod published;
 mod shown;
 

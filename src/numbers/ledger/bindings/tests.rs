@@ -36,7 +36,9 @@ fn a_binding_says_one_thing_and_why() {
     assert!(says("{query: select 1, cause: chance}").contains("because is missing"));
     assert!(says("{query: select 1, bound: below}").contains("below"));
     assert!(says("{query: select 1, ours: above}").contains("cause is missing"));
-    assert!(says("{query: select 1, cause: plan, because: x, with: arrivals}").contains("only ways"));
+    assert!(
+        says("{query: select 1, cause: plan, because: x, with: arrivals}").contains("only ways")
+    );
     assert!(says("{select: 1}").contains("select"));
 }
 

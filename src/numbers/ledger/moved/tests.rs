@@ -39,9 +39,8 @@ fn of(asked: &Asked<'_>, without: &Own, with: &Own) -> Result<String, String> {
 fn a_bound_that_comes_to_hold_has_to_do_so_in_more_draws_than_it_comes_to_fail() {
     let binding = Binding { bound: Some(Side::AtMost), ..Binding::default() };
     let asked = asked(&[10.0], Form::Scalar, &binding);
-    let holding = |holds: &dyn Fn(usize) -> bool| {
-        own(|i| Some(vec![if holds(i) { 5.0 } else { 20.0 }]))
-    };
+    let holding =
+        |holds: &dyn Fn(usize) -> bool| own(|i| Some(vec![if holds(i) { 5.0 } else { 20.0 }]));
     let without = holding(&|i| i < 12);
     let more = of(&asked, &without, &holding(&|i| i < 18));
     assert_eq!(more.unwrap(), "with the engines' own ways so in 18 draws, without in 12");

@@ -231,9 +231,8 @@ fn what_is_as_far_away_but_for_rounding_is_not_moved() {
 
 #[test]
 fn k_of_n_moves_as_a_share_where_either_side_has_another_n() {
-    let draws = |k: f64, n: &dyn Fn(usize) -> f64| {
-        (0..40).map(|i| Some(vec![k, n(i)])).collect::<Vec<_>>()
-    };
+    let draws =
+        |k: f64, n: &dyn Fn(usize) -> f64| (0..40).map(|i| Some(vec![k, n(i)])).collect::<Vec<_>>();
     let stated =
         Stated { values: &[3.0, 4.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
     let (as_many, others) = (draws(1.0, &|_| 4.0), draws(2.0, &|i| 4.0 + (i % 2) as f64));
