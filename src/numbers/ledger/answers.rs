@@ -150,6 +150,9 @@ impl Answers {
         draws: &Draws,
         drawn: impl Fn(Vec<Table>) -> Vec<Table> + Sync,
     ) -> Result<(), QueryError> {
+        if beside.count() == 0 {
+            return Ok(());
+        }
         let [own, others]: [BTreeSet<&str>; 2] = [draws, beside].map(|d| d.names().collect());
         let mut statements = Vec::new();
         for sql in queries {
