@@ -258,13 +258,13 @@ proptest! {
 fn each_state_is_decided_before_the_end_of_some_run() {
     let small = Small::new();
     let burst = ArmSpec::Burst { sessions: None };
-    let queue = Mood::Queue { tokens_per_s: 3150.0 };
+    let queue = |tokens_per_s| Mood::Queue { tokens_per_s };
     let quick = |hits| Mood::Quick { answer_s: 0.05, hits };
     for (arm, multiple, moods, expected) in [
-        (&ArmSpec::NoBurst {}, 1.2, vec![(0.0, queue)], State::Trapped),
+        (&ArmSpec::NoBurst {}, 1.2, vec![(0.0, queue(3150.0))], State::Trapped),
         (&ArmSpec::NoBurst {}, 0.3, vec![(0.0, quick(100))], State::Recovered),
         (&ArmSpec::NoBurst {}, 1.5, vec![(0.0, quick(0))], State::Indeterminate),
-        (&burst, 1.2, vec![(0.0, Mood::Stuck), (100.0, Mood::Fails)], State::Draining),
+        (&burst, 0.3, vec![(0.0, queue(250.0)), (20.0, quick(0))], State::Draining),
     ] {
         let whole = run(&small, arm, multiple, 1, &moods);
         let found = decided(&small, &whole, multiple, 0.0);

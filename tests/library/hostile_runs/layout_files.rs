@@ -91,7 +91,11 @@ fn what_format_1_does_not_have_or_needs_is_named() {
 #[test]
 fn a_conversion_that_makes_no_sense_is_refused() {
     for (from, to, words) in [
-        ("{background: base", "{background: bsae", "expected one of base, burst, subagent, found \"bsae\""),
+        (
+            "{background: base",
+            "{background: bsae",
+            "expected one of base, burst, subagent, found \"bsae\"",
+        ),
         ("prompt_tokens: prompt\n", "prompt_tokens: {from: prompt, unit: ms}\n", "it is no time"),
         (
             "session: conversation\n",
