@@ -314,6 +314,24 @@ fn a_campaign_goes_on_after_a_decided_run_and_does_not_make_it_again() {
 }
 
 #[test]
+fn a_run_that_is_decided_after_its_window_is_judged_with_what_is_in_flight() {
+    // Its turns hit, and 40 of them are under way when the window ends: that is not RECOVERED.
+    let manner = Manner { answer_s: 2.0, ..Manner::vllm() };
+    let (lab, fake) = (Lab::new(24.0), Fake::start(manner));
+    fs::write(lab.at("configs/protocols/brief.yaml"), small::protocol(24.0, 3.0)).unwrap();
+    let output = lab.drive(&fake, &["--arm", "noburst", "--stop-when-decided"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let meta = lab.meta("run");
+    let ended_s = meta["duration_s"].as_f64().unwrap();
+    assert!((12.0..20.0).contains(&ended_s), "{ended_s}");
+    let score = lab.trapcheck(&["score", "--format", "json", "run"]).output().unwrap();
+    let score: serde_json::Value = serde_json::from_slice(&score.stdout).unwrap();
+    let state = score["states"][0]["state"].as_str().unwrap();
+    assert_eq!(meta["client"]["ended"], format!("decided: {state}"), "{score}");
+    assert_ne!(state, "RECOVERED", "{score}");
+}
+
+#[test]
 fn no_run_is_ended_early_that_a_rule_looks_at_as_a_whole() {
     for (runs, why) in [
         (

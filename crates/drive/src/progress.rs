@@ -58,12 +58,12 @@ impl Deref for Now<'_> {
 }
 
 impl Now<'_> {
-    /// The run as it would be read back if it ended now: its plan, sessions and the turns that
-    /// have ended, without the gauges and the gate.
+    /// The run as it would be read back if it ended now: its plan, its sessions and all turns
+    /// that were sent, those in flight unfinished; without the gauges and the gate.
     pub fn run(&self) -> Run {
         let t_s = self.progress.t_s;
         let sessions = self.client.sessions_at(t_s);
-        let (sessions, turns, _) = tables(self.plan, &sessions, self.client.turns());
+        let (sessions, turns, _) = tables(self.plan, &sessions, &self.client.turns_so_far());
         Run {
             dir: PathBuf::new(),
             meta: Meta { duration_s: tick(t_s), ..self.meta.clone() },

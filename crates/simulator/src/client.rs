@@ -155,6 +155,15 @@ impl<'a> Client<'a> {
         &self.turns
     }
 
+    /// All turns that were sent: those that have ended, in order of completion, then those in
+    /// flight, in order of the plan.
+    pub fn turns_so_far(&self) -> Vec<TurnRecord> {
+        let in_flight = (0..self.sessions.len())
+            .filter(|who| self.sessions[*who].state == State::InFlight)
+            .map(|who| self.turn_record(who, TurnStatus::UnfinishedAtHorizon));
+        self.turns.iter().cloned().chain(in_flight).collect()
+    }
+
     /// The gate's events so far, in order of time, without the first `from`.
     pub fn gate_events(&self, from: usize) -> Vec<GateRecord> {
         self.gate.records(self.plan, from)
@@ -170,15 +179,12 @@ impl<'a> Client<'a> {
 
     /// Ends the run at its horizon and hands over what was recorded: turns in
     /// order of completion (then those in flight), sessions in order of the plan.
-    pub fn finish(mut self, horizon_s: f64) -> ClientRun {
-        for who in 0..self.sessions.len() {
-            if self.sessions[who].state == State::InFlight {
-                let record = self.turn_record(who, TurnStatus::UnfinishedAtHorizon);
-                self.turns.push(record);
-            }
+    pub fn finish(self, horizon_s: f64) -> ClientRun {
+        ClientRun {
+            turns: self.turns_so_far(),
+            sessions: self.sessions_at(horizon_s),
+            gate: self.gate_events(0),
         }
-        let (sessions, gate) = (self.sessions_at(horizon_s), self.gate_events(0));
-        ClientRun { turns: self.turns, sessions, gate }
     }
 
     fn arrival(

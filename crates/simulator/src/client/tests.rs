@@ -246,6 +246,24 @@ fn a_failed_request_ends_its_session_and_frees_its_slot() {
 }
 
 #[test]
+fn a_run_under_way_has_the_turns_in_flight_after_those_that_ended() {
+    let plan = plan(&[(0.0, &[5.0]), (1.0, &[])]);
+    let workload = workload();
+    let mut client = Client::new(&plan, &workload, Behaviour::PLAIN).unwrap();
+    let mut actions = Vec::new();
+    client.start(&mut actions);
+    client.due(0.0, Timer::Arrival { who: 0 }, &mut actions).unwrap();
+    client.due(1.0, Timer::Arrival { who: 1 }, &mut actions).unwrap();
+    client.ended(2.0, 1, Outcome::Failed("timeout".into()), &mut actions).unwrap();
+    let turns = client.turns_so_far();
+    let found: Vec<_> = turns.iter().map(|t| (t.session, t.t_submit_s, t.t_end_s)).collect();
+    assert_eq!(found, [(1, 1.0, Some(2.0)), (0, 0.0, None)]);
+    assert_eq!(turns[1].status, TurnStatus::UnfinishedAtHorizon);
+    assert_eq!(client.turns().len(), 1);
+    assert_eq!(client.finish(3.0).turns, turns);
+}
+
+#[test]
 fn a_behaviour_that_does_not_fit_its_plan_is_refused_before_the_run() {
     let open = plan(&[(0.0, &[])]);
     let closed = Plan::draw(&workload(), 0, &Arrivals::Closed { sessions: 3 }).unwrap();
