@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use trapcheck::directory::{LoadOptions, find_runs, load};
 use trapcheck::judged::BoundBy;
 use trapcheck::rule::state::State;
-use trapcheck::run::Run;
+use trapcheck::run::{Meta, RegistrationRef, Run};
 use trapcheck::setup::Arm;
 
 #[path = "../../crates/simulator/tests/cut/mod.rs"]
@@ -95,4 +95,38 @@ fn the_papers_runs_are_decided_a_minute_to_seconds_before_their_end_in_the_simul
     let (first_s, last_s, decided, runs) = times(&all, State::Trapped);
     assert!(first_s > 8693.0 && last_s < 8699.5, "{first_s} to {last_s} s of 8700");
     assert_eq!((decided, runs), (6, 6));
+}
+
+#[test]
+fn a_bound_run_that_tests_of_other_tests_runs_look_at_is_not_decided_by_its_state_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
+    let run = root.join("results/sim/paired/agentload_noburst/paired_llama-300k_noburst_x1.35_s0");
+    let run = load(&run, &LoadOptions::default()).unwrap();
+    let refused = |meta: &Meta| BoundBy::of(meta, &configs).err();
+    let bound = Meta {
+        registration: Some(RegistrationRef {
+            file: "configs/registrations/llama-300k.yaml".into(),
+            sha256: configs.registrations["llama-300k"].sha256.clone(),
+            status: "EXPLORATORY".into(),
+        }),
+        ..run.meta.clone()
+    };
+    let why = "goodput looks at the whole of the runs of llama-300k";
+    assert_eq!(refused(&bound).as_deref(), Some(why));
+    // Those tests decide nothing by a run that is bound to no registration.
+    assert_eq!(refused(&Meta { registration: None, ..bound }), None);
+}
+
+#[test]
+fn a_run_of_a_cell_that_plays_another_workload_can_be_decided() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let configs = trapcheck::configs::load(&root.join("configs")).unwrap();
+    let run = root.join("results/sim/paired/agentload_noburst/paired_llama-300k_noburst_x1.35_s0");
+    let run = load(&run, &LoadOptions::default()).unwrap();
+    let cell = configs.playing("llama-300k", Some("mirror")).unwrap();
+    assert_eq!(cell, "llama-300k+mirror");
+    let meta = Meta { cell, registration: None, ..run.meta.clone() };
+    let bound = BoundBy::of(&meta, &configs).unwrap();
+    assert_eq!(bound.window(), configs.protocols["paper"].paired.window_s);
 }

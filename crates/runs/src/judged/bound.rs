@@ -35,15 +35,18 @@ impl<'a> BoundBy<'a> {
             let words = registration.test.words();
             return Err(format!("{}, a {words}, looks at the whole run", registration.name));
         }
+        // Tests of other tests' runs, and those with controls among them, take bound runs alone.
         let reads = |other: &&RegistrationFile| {
-            other.registration.controls_of.contains(&registration.name)
-                && meta.registration.is_some()
+            let other = &other.registration;
+            meta.registration.is_some()
+                && (other.controls_of.contains(&registration.name)
+                    || other.test.of_other_tests() && other.is_about(&meta.cell))
         };
         if let Some(other) = configs.registrations.values().find(reads) {
             let name = &other.registration.name;
             return Err(format!("{name} looks at the whole of the runs of {}", registration.name));
         }
-        let cell = configs.cells.get(&meta.cell).ok_or("its cell is not configured")?;
+        let cell = configs.cell_called(&meta.cell).ok_or("its cell is not configured")?;
         let workload = configs.workloads.get(&cell.workload);
         let workload = workload.ok_or("nothing bounds the prompts of recorded sessions")?;
         let protocol = configs.protocols.get(&cell.protocol).ok_or("it has no protocol")?;
