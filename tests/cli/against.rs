@@ -14,7 +14,7 @@ use trapcheck::sim::{Options, RunSpec};
 use trapcheck_sessions::play::{Rules, play};
 use trapcheck_setup::hash::sha256_hex;
 
-use crate::knee::sessions;
+use crate::knee::{sessions, trees};
 use crate::project::{root, stderr, stdout, trapcheck};
 
 /// SHA-256 of predictions/vllm-cpu-recorded/SHA256SUMS, which has those of the predictions: they were
@@ -41,7 +41,7 @@ fn made_up_run(file: &Path, dir: &Path, source: Source) {
     let workload = Workload::of_traces("made-up", played.traces).unwrap();
     let mut order = workload.recorded.as_ref().unwrap().traces.clone();
     order.reverse();
-    let order: Vec<_> = (0..9).flat_map(|_| order.iter().cloned()).collect();
+    let order: Vec<_> = (0..720 / order.len()).flat_map(|_| order.iter().cloned()).collect();
     let arm = ArmSpec::Closed { population: 6 };
     let own = Options::of_engine(&cell.engine);
     let options = Options { ramp_s: 2.0, sample_s: 1.0, gauges_of_last_pass: true, ..own };
@@ -87,6 +87,27 @@ fn an_engine_that_does_what_the_simulator_does_is_predicted_to_the_digit() {
     let [least, own, greatest] =
         ["least", "predicted", "greatest"].map(|name| turns[place(name)].parse::<f64>().unwrap());
     assert!(least <= own && own <= greatest && least < greatest, "{turns:?}");
+}
+
+#[test]
+fn a_run_with_subagents_is_simulated_with_them_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, run) = (trees(folder.path()), folder.path().join("run"));
+    made_up_run(&file, &run, Source::Engine);
+    let (code, said, notes) = against(&file, &run, &["--ramp", "2", "--format", "csv"]);
+    assert_eq!(code, Some(0), "{notes}");
+    let mut reader = csv::Reader::from_reader(said.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let place = |name: &str| header.iter().position(|column| column == name).unwrap();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 12, "{said}");
+    for row in &rows {
+        assert_eq!(row[place("measured")], row[place("predicted")], "{said}");
+    }
+    let (code, _, notes) = against(&file, &run, &["--subagents", "left-out"]);
+    assert_eq!(code, Some(2), "{notes}");
+    let said = "plan: 360 subagents; the workload has 0 in these sessions (--subagents)";
+    assert!(notes.contains(said), "{notes}");
 }
 
 #[test]

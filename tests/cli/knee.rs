@@ -171,7 +171,7 @@ fn a_workload_of_kind_recorded_is_asked_for_by_name_and_bound_to_its_bytes() {
 
 /// Weka sessions in pairs: one alone, and one that sends two subagents out beside each other and waits
 /// for both.
-fn trees(folder: &Path) -> PathBuf {
+pub fn trees(folder: &Path) -> PathBuf {
     let mut text = String::new();
     let ids =
         |from: u64, n: u64| (from..from + n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");

@@ -263,8 +263,20 @@ fn order(run: &Run, workload: &Workload, played: bool) -> anyhow::Result<Vec<Arc
             (gaps, others) = (gaps + 1, others + usize::from((wait_s - planned_s).abs() > SAME_S));
             turn.gap_s = *planned_s;
         }
+        // Of a turn that waits for subagents, the plan has what follows the last of them.
+        for awaited in own.subagents.iter_mut().filter_map(|agent| agent.awaited.as_mut()) {
+            let planned_s = planned.tool_s.get((awaited.turn as usize).saturating_sub(2));
+            awaited.rest_s = planned_s.copied().unwrap_or(awaited.rest_s);
+        }
         order.push(Arc::new(own));
     }
+    let subagents = run.plan.iter().filter(|planned| planned.kind == Kind::Subagent).count();
+    let of_workload: usize = order.iter().map(|trace| trace.streams().len() - 1).sum();
+    ensure!(
+        !played || subagents == of_workload,
+        "{shown}: plan: {subagents} subagents; the workload has {of_workload} in these sessions \
+         (--subagents)"
+    );
     ensure!(
         others as f64 <= OTHER_GAPS * gaps as f64,
         "{shown}: plan: {others} of {gaps} gaps are not those of the workload {}; --gap-limit says how \
