@@ -7,6 +7,9 @@
 //! ends, and those that were prefilled. The time is the decoded tokens over the line's
 //! throughput, which is finer than the line's clock. An interval in which a prefill found
 //! nothing running may hold idle time and is left out.
+//!
+//! Left out: speculative decoding, where an iteration decodes several tokens of a request
+//! (`accept len` above 1).
 
 use super::Logged;
 
@@ -59,6 +62,9 @@ impl Intervals {
         let was_idle = self.was_idle;
         (self.prefills, self.prefilled, self.was_idle) = (0.0, 0.0, false);
         let before = before.filter(|_| !was_idle)?;
+        if said.number("accept len").is_some_and(|tokens| tokens > 1.0) {
+            return None;
+        }
         let decodes = self.decodes.unwrap_or(DECODES);
         // The last iteration is the line's; those before it lie between the two lines.
         let decoded = running + (decodes - 1.0) * 0.5 * (before + running);
@@ -149,5 +155,16 @@ mod tests {
             log.line(&DECODE[..cut]);
         }
         assert_eq!(log.line(&DECODE.replace("200.00", "0.00")), None);
+    }
+
+    #[test]
+    fn several_tokens_of_a_request_in_an_iteration_make_no_interval() {
+        let speculated =
+            |len: &str| DECODE.replace("cuda graph", &format!("accept len: {len}, cuda graph"));
+        let mut log = Intervals::default();
+        log.line(DECODE);
+        assert_eq!(log.line(&speculated("2.50")), None);
+        assert!(log.line(&speculated("1.00")).is_some(), "one token each");
+        assert!(log.line(DECODE).is_some());
     }
 }
