@@ -1,12 +1,12 @@
 //! OpenTelemetry traces: objects with `resourceSpans` (OTLP's own JSON, a batch an object), or with
 //! the `spans` of one trace. A span that is a request to a model is a turn; what else an agent does
-//! is counted.
+//! is counted, and so are a request that is the parent of another and one that was exported twice.
 //!
-//! Its session is the conversation that it names, else its trace. Batches come in order of end or in
+//! Its session is the conversation that it names or its parent request does, else its trace. Batches come in order of end or in
 //! none, so that all requests of a file are held, and put in order of their start. Of a span only
 //! these values are held, one whole span at a time while it is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::BufRead;
 
@@ -52,8 +52,13 @@ struct Spans {
 struct Request {
     /// Its place in its list: 1, 2, ...
     number: u64,
-    /// Its own name, if it has one.
+    /// Its trace, where it says so.
+    trace: Option<String>,
+    /// Its own name, unique within its trace, if it has one.
     span: Option<String>,
+    /// The span that it is a part of.
+    parent: Option<String>,
+    /// The conversation that it names.
     session: Option<String>,
     row: Result<Row, String>,
 }
@@ -88,8 +93,10 @@ impl<'de> Visitor<'de> for InOrder {
             }
             spans.requests.push(Request {
                 number,
+                trace: fields.name(&TRACE),
                 span: fields.name(&["spanId", "span_id"]),
-                session: fields.session().or_else(|| fields.name(&TRACE)),
+                parent: fields.name(&["parentSpanId", "parent_span_id", "parent_id"]),
+                session: fields.session(),
                 row: fields.row(Format::Spans),
             });
         }
@@ -120,10 +127,18 @@ fn is_request(fields: &Fields, failed: bool) -> bool {
     }
 }
 
+/// A span by its trace and its name therein.
+type Name = (Option<String>, String);
+
 /// A request on its line.
 struct Placed {
     line: u64,
+    name: Option<Name>,
+    parent: Option<Name>,
+    /// The conversation that it names.
     session: Option<String>,
+    /// What it belongs to where neither it nor its parent names one.
+    trace: Option<String>,
     row: Result<Row, String>,
 }
 
@@ -136,7 +151,7 @@ pub(crate) fn read<R: BufRead>(
 ) -> Result<(), Fault> {
     let mut rows = Rows::new(receiver, inputs, Format::Spans);
     let mut placed: Vec<Placed> = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<Name, usize> = BTreeMap::new();
     let cut = loop {
         let batch: Batch = match serde_json::from_slice(objects.bytes()) {
             Ok(batch) => batch,
@@ -147,21 +162,33 @@ pub(crate) fn read<R: BufRead>(
             let message = "expected an object with resourceSpans or spans, as before it";
             return Err(rows.receiver().malformed(line, message));
         }
-        let trace = Fields::new(batch.names);
-        let trace = trace.session().or_else(|| trace.name(&TRACE));
+        let names = Fields::new(batch.names);
+        let of_all = names.name(&TRACE);
+        let session_of_all = names.session().or_else(|| of_all.clone());
         let scopes = batch.resources.into_iter().flat_map(|resource| resource.scopes);
         for spans in std::iter::once(batch.spans).chain(scopes.map(|scope| scope.spans)) {
             rows.receiver().reading.other_spans += spans.others;
-            for Request { number, span, session, row } in spans.requests {
-                let doubled = span.filter(|span| !seen.insert(span.clone()));
-                let row = match doubled {
-                    Some(span) => Err(format!("{span:?} is there twice")),
-                    None => row,
+            for Request { number, trace: own, span, parent, session, row } in spans.requests {
+                let trace = own.clone().or_else(|| of_all.clone());
+                let parent = parent.filter(|parent| span.as_ref() != Some(parent));
+                let parent = parent.map(|parent| (trace.clone(), parent));
+                let name = span.map(|span| (trace, span));
+                let before = name.as_ref().and_then(|name| seen.get(name)).map(|at| &placed[*at]);
+                let row = match (before, &name) {
+                    (Some(before), _) if (&before.row, &before.session) == (&row, &session) => {
+                        // Exported twice.
+                        rows.receiver().reading.other_spans += 1;
+                        continue;
+                    }
+                    (Some(_), Some((_, span))) => Err(format!("{span:?} is there twice")),
+                    _ => row,
                 };
-                let session = session.or_else(|| trace.clone());
+                if let Some(name) = &name {
+                    seen.entry(name.clone()).or_insert(placed.len());
+                }
                 let row = row.map_err(|message| format!("span {number}: {message}"));
-                let row = row.map(|row| Row { session: session.clone(), ..row });
-                placed.push(Placed { line, session, row });
+                let trace = own.or_else(|| session_of_all.clone());
+                placed.push(Placed { line, name, parent, session, trace, row });
             }
         }
         rows.check_size(placed.len(), line)?;
@@ -177,10 +204,20 @@ pub(crate) fn read<R: BufRead>(
             }
         }
     };
+    // A framework's own span around its client's is the same request, and may name its conversation.
+    let parents: BTreeSet<Name> = placed.iter().filter_map(|p| p.parent.clone()).collect();
+    let is_around = |p: &Placed| p.name.as_ref().is_some_and(|name| parents.contains(name));
+    let (around, mut placed): (Vec<_>, Vec<_>) = placed.into_iter().partition(is_around);
+    rows.receiver().reading.other_spans += around.len() as u64;
+    let around: BTreeMap<Name, Option<String>> =
+        around.into_iter().filter_map(|p| Some((p.name?, p.session))).collect();
     let start_s = |placed: &Placed| placed.row.as_ref().ok().and_then(|row| row.start_s);
     let key = |placed: &Placed| start_s(placed).unwrap_or(f64::NEG_INFINITY);
     placed.sort_by(|a, b| key(a).total_cmp(&key(b)));
-    for Placed { line, session, row } in placed {
+    for Placed { line, parent, session, trace, row, .. } in placed {
+        let of_parent = || around.get(parent.as_ref()?)?.clone();
+        let session = session.or_else(of_parent).or(trace);
+        let row = row.map(|row| Row { session: session.clone(), ..row });
         rows.take(line, session, row)?;
     }
     if let Some(line) = cut {

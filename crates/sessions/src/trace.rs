@@ -61,19 +61,31 @@ enum Kind {
 
 /// The keys by which the objects of a file are told apart.
 #[derive(serde::Deserialize)]
-struct Keys {
+struct Keys<S> {
     #[serde(default)]
     requests: Option<IgnoredAny>,
     #[serde(default)]
     num_turns: Option<IgnoredAny>,
     #[serde(default, rename = "resourceSpans", alias = "resource_spans", alias = "spans")]
-    spans: Option<IgnoredAny>,
+    spans: Option<S>,
     #[serde(flatten)]
     others: Map<String, Value>,
 }
 
 fn kind_of(text: &[u8]) -> serde_json::Result<Option<Kind>> {
-    let keys: Keys = serde_json::from_slice(text)?;
+    let keys: Keys<Vec<IgnoredAny>> = match serde_json::from_slice(text) {
+        // A row may have something else under that name.
+        Err(e) if e.is_data() => {
+            let keys: Keys<IgnoredAny> = serde_json::from_slice(text)?;
+            Keys {
+                requests: keys.requests,
+                num_turns: keys.num_turns,
+                spans: None,
+                others: keys.others,
+            }
+        }
+        keys => keys?,
+    };
     Ok(match keys {
         Keys { requests: Some(_), .. } => Some(Kind::Weka),
         Keys { num_turns: Some(_), .. } => Some(Kind::TurnArrays),

@@ -83,6 +83,61 @@ fn a_trace_with_its_spans_is_a_session_with_dates_of_any_zone() {
 }
 
 #[test]
+fn a_span_is_one_of_its_trace_and_counts_once_however_often_it_was_exported() {
+    // Two traces count their spans alike.
+    let alike = OTLP.replace(r#""spanId":"1""#, r#""spanId":"5""#);
+    let (sessions, reading) = read_all(&alike);
+    assert_eq!((sessions[0].turns.len(), reading.unwrap().other_spans), (2, 3));
+    // The first batch came twice: its request and its tool call.
+    let twice = format!("{}\n{OTLP}", OTLP.lines().next().unwrap());
+    let (sessions, reading) = read_all(&twice);
+    let reading = reading.unwrap();
+    assert!(reading.left_out.is_empty(), "{:?}", reading.examples);
+    assert_eq!((sessions[0].turns.len(), reading.other_spans), (2, 5));
+    assert_eq!(sessions, read_all(OTLP).0);
+}
+
+#[test]
+fn a_request_around_a_request_is_no_turn_of_its_own() {
+    // A framework's span and its client's, 0.1 s inside it; the inner one comes first.
+    let outer = r#""spanId":"5","name":"chat m","startTimeUnixNano":"1767225620000000000""#;
+    assert!(OTLP.contains(outer));
+    for parent in ["parentSpanId", "parent_span_id", "parent_id"] {
+        let inner = outer.replace(r#""5""#, &format!(r#""6","{parent}":"5""#));
+        let inner = inner.replace("62000000", "62010000");
+        let request = OTLP.split_once("\"spans\":[").unwrap().1.split_once("]},").unwrap();
+        let first = request.0.replace(outer, &inner);
+        let text = OTLP.replacen("\"spans\":[", &format!("\"spans\":[{first}]}},"), 1);
+        let (sessions, reading) = read_all(&text);
+        let reading = reading.unwrap();
+        assert!(reading.left_out.is_empty(), "{:?}", reading.examples);
+        assert_eq!(reading.other_spans, 4);
+        let starts: Vec<_> = sessions[0].turns.iter().map(|turn| turn.start_s).collect();
+        assert_eq!(starts, [Some(0.0), Some(20.1)]);
+    }
+    // The outer one alone names the conversation.
+    let conversation = r#"{"key":"gen_ai.conversation.id","value":{"stringValue":"c"}},"#;
+    let inner = outer.replace(r#""5""#, r#""6","parentSpanId":"5""#);
+    let first = OTLP.split_once("\"spans\":[").unwrap().1.split_once("]},").unwrap().0;
+    let first = first.replace(outer, &inner).replace(conversation, "");
+    let text = OTLP.replacen("\"spans\":[", &format!("\"spans\":[{first}]}},"), 1);
+    let (sessions, _) = read_all(&text);
+    let ids: Vec<_> = sessions.iter().map(|s| (s.id.as_str(), s.turns.len())).collect();
+    assert_eq!(ids, [("c", 2), ("t9", 1)]);
+    // A parent of that name in another trace is another.
+    let elsewhere = OTLP.replace(r#""spanId":"5""#, r#""spanId":"5","parentSpanId":"1""#);
+    assert_eq!(read_all(&elsewhere).0[0].turns.len(), 2);
+}
+
+#[test]
+fn rows_may_have_a_field_of_the_name_that_is_no_list_of_spans() {
+    let text = r#"{"session_id":"s","input_tokens":9,"output_tokens":1,"spans":3}"#;
+    let (sessions, reading) = read_all(text);
+    assert_eq!(reading.unwrap().format, Some(Format::Requests));
+    assert_eq!(sessions[0].turns.len(), 1);
+}
+
+#[test]
 fn what_is_wrong_with_a_span_is_named_by_its_line_and_place() {
     let second = |change: &str| {
         let good = r#""startTimeUnixNano":"1767225620000000000""#;
@@ -102,7 +157,12 @@ fn what_is_wrong_with_a_span_is_named_by_its_line_and_place() {
             "line 2: span 1: gen_ai.usage.input_tokens: expected a whole number",
         ),
         (second(r#""turn":4"#).replace(r#""spanId":"1","#, r#""spanId":"1","turn":1,"#), 2, "c", "line 1: turn: expected 2, found 4"),
-        (OTLP.replace(r#""spanId":"1""#, r#""spanId":"5""#), 2, "c", "line 2: span 1: \"5\" is there twice"),
+        (
+            OTLP.replace(r#""t2","spanId":"5""#, r#""t1","spanId":"1""#),
+            2,
+            "c",
+            "line 2: span 1: \"1\" is there twice",
+        ),
         (
             OTLP.replace("1767225623000000000\",\"attributes\":[{\"key\":\"gen_ai.operation.name\",\"value\":{\"stringValue\":\"chat", "1767225610000000000\",\"attributes\":[{\"key\":\"gen_ai.operation.name\",\"value\":{\"stringValue\":\"chat"),
             2,
