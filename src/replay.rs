@@ -123,6 +123,9 @@ fn predict(
         seed: run.meta.seed,
         options: Options { batching: cell.batching, ..Options::default() },
     };
+    if run.planned.iter().any(|session| session.recorded.is_some()) {
+        return Err("it plays recorded sessions, which are not replayed".into());
+    }
     let plan = plan(run).ok_or("it has no plan table")?;
     let simulated = replay(&spec, plan).map_err(|e: SimError| e.to_string())?;
     let label = Label { run_id: run.meta.run_id.clone(), registration: None };
