@@ -18,6 +18,8 @@ pub struct SessionLaw<'a> {
     seed: u64,
     /// Recorded sessions in the order they are played; empty where sessions follow a law.
     order: Vec<Arc<Trace>>,
+    /// Turns of a session, those of its subagents among them.
+    mean_turns: f64,
 }
 
 impl<'a> SessionLaw<'a> {
@@ -25,7 +27,13 @@ impl<'a> SessionLaw<'a> {
     pub fn new(workload: &'a Workload, seed: u64) -> Self {
         let traces = workload.recorded.as_ref().map(|recorded| recorded.traces.as_slice());
         let order = shuffled(traces.unwrap_or_default(), seed);
-        Self { survival: workload.survival(), tool_time: &workload.tool_time, seed, order }
+        let survival = workload.survival();
+        let turns = order.iter().flat_map(|trace| trace.streams()).map(|s| s.turns.len());
+        let mean_turns = match order.len() {
+            0 => survival.iter().sum(),
+            n => turns.sum::<usize>() as f64 / n as f64,
+        };
+        Self { survival, tool_time: &workload.tool_time, seed, order, mean_turns }
     }
 
     /// The session of this kind and number.
@@ -68,16 +76,12 @@ impl<'a> SessionLaw<'a> {
         });
         let first = rounds * gaps_s.len() as f64 + last.count() as f64 + 1.0;
         let begun = first + f64::from(lanes);
-        (begun * self.mean_turns() <= limits::ROWS as f64).then_some(begun as u32)
-    }
-
-    fn mean_turns(&self) -> f64 {
-        self.survival.iter().sum()
+        (begun * self.mean_turns <= limits::ROWS as f64).then_some(begun as u32)
     }
 
     /// Refuses so many sessions that their turns are more than a plan holds.
     pub(super) fn check_turns_of(&self, sessions: f64) -> Result<(), PlanError> {
-        let turns = sessions * self.mean_turns();
+        let turns = sessions * self.mean_turns;
         if turns > limits::ROWS as f64 {
             return Err(PlanError::TooMany { sessions, turns });
         }

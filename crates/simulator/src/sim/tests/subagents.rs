@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::recorded::{engine, made_up, ways};
 use super::*;
-use crate::plan::{Kind, Plan};
+use crate::limits;
+use crate::plan::{Arrivals, Kind, Plan, PlanError};
 use crate::run::TurnStatus;
 use crate::setup::{Awaited, Subagent, Trace};
 
@@ -167,4 +168,18 @@ fn a_run_directory_keeps_subagents_and_its_sessions_are_counted_without_them() {
     assert!(run.plan.iter().any(|p| p.follows.as_deref().is_some_and(|f| f.contains("waits"))));
     let served = run.turns.iter().filter(|t| t.status == TurnStatus::Ok);
     assert!(served.filter(|t| run.sessions[t.session.at()].kind == Kind::Subagent).count() > 50);
+}
+
+#[test]
+fn a_plan_is_refused_for_its_subagents_turns_before_it_is_drawn() {
+    let workload = with_subagents(30);
+    let traces = &workload.recorded.as_ref().unwrap().traces;
+    let own: usize = traces.iter().map(|trace| trace.turns.len()).sum();
+    let streams = traces.iter().flat_map(|trace| trace.streams());
+    let all: usize = streams.map(|stream| stream.turns.len()).sum();
+    // The sessions' own turns would fit.
+    let sessions = (limits::ROWS / own * traces.len()) as u32;
+    let refused = Plan::draw(&workload, 0, &Arrivals::Closed { sessions }).unwrap_err();
+    let turns = f64::from(sessions) * (all as f64 / traces.len() as f64);
+    assert_eq!(refused, PlanError::TooMany { sessions: f64::from(sessions), turns });
 }
