@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Run, SessionStatus, Turn, TurnStatus};
+use crate::run::{Kind, Run, SessionStatus, Turn, TurnStatus};
 use crate::setup::Span;
 
 /// A right-continuous step function of time that starts at 0.
@@ -141,20 +141,29 @@ fn held_changes(run: &Run) -> Vec<(f64, f64)> {
     }
     // Between turns: the gate holds a session from the moment it would send.
     let mut last_turn = vec![None; run.sessions.len()];
+    let mut paused_before_s = vec![0.0; run.sessions.len()];
     for turn in &run.turns {
         if turn.is_follow_up() {
             hold(turn.t_ready_s, Some(turn.t_submit_s));
+            paused_before_s[turn.session.at()] += turn.t_submit_s - turn.t_ready_s;
         }
         let last: &mut Option<&Turn> = &mut last_turn[turn.session.at()];
         if last.is_none_or(|l| l.number < turn.number) {
             *last = Some(turn);
         }
     }
-    for (session, last) in run.sessions.iter().zip(&last_turn) {
+    let has_subagents = run.sessions.iter().any(|session| session.kind == Kind::Subagent);
+    for ((session, last), before_s) in run.sessions.iter().zip(&last_turn).zip(paused_before_s) {
         if session.status == SessionStatus::Paused
             && let Some(end) = last.and_then(|turn| turn.t_end_s)
         {
-            hold(end + last.and_then(|turn| turn.tool_s).unwrap_or(0.0), None);
+            // Where it may have waited for subagents, only the pause itself says when it began.
+            let from = if has_subagents {
+                run.meta.duration_s - (session.pause_s - before_s)
+            } else {
+                end + last.and_then(|turn| turn.tool_s).unwrap_or(0.0)
+            };
+            hold(from, None);
         }
     }
     changes

@@ -232,6 +232,21 @@ fn a_paused_session_is_outstanding_between_its_turns_and_a_refused_one_never() {
     assert_eq!(population::in_system(&run).at(90.0), 1.0);
 }
 
+#[test]
+fn a_session_that_waited_for_subagents_is_held_from_its_pause_on_not_before() {
+    let mut run = by_hand();
+    // The burst session's turn 2 was held for 10 s; it then waited for a subagent until 93, for 2 s
+    // more, and is paused since 95.
+    run.turns[4].t_ready_s = 70.0;
+    run.turns[4].tool_s = Some(2.0);
+    run.sessions[1].pause_s = 10.0 + 5.0;
+    run.sessions[1].status = SessionStatus::Paused;
+    let held = |run: &Run, t_s: f64| population::held_at_gate(run).at(t_s);
+    assert_eq!([held(&run, 75.0), held(&run, 85.0), held(&run, 92.0)], [1.0, 0.0, 1.0]);
+    run.sessions.push(session("0", Kind::Subagent, 90.0, Some(93.0), 1));
+    assert_eq!([75.0, 85.0, 94.9, 95.0].map(|t_s| held(&run, t_s)), [1.0, 0.0, 0.0, 1.0]);
+}
+
 proptest! {
     /// Sessions are conserved: what arrived is in the system or has ended.
     #[test]
