@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${1:?usage: trap-quick.sh DIR OUT} out=${2:?}
 . "$here/../vllm-cpu/serving.sh"
-configs=$dir/configs
+configs=$dir/quick-configs
 rm -rf "$configs"
 cp -r configs "$configs"
 sed -E -e 's/^name: .*/name: sglang-cpu-quick/' -e 's/^protocol: .*/protocol: vllm-cpu-quick/' \
