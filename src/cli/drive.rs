@@ -53,8 +53,8 @@ use rest::at_rest;
   trapcheck drive --url http://127.0.0.1:8100 --out results/vllm-cpu-2 \\
     --registered configs/registrations/vllm-cpu-2.yaml
 
-Exit codes: 0 all made; 1 a run was ended early; 2 bad usage or input, or an engine that no run
-can be made on")]
+Exit codes: 0 all made, or ended as decided; 1 a run was ended early for another reason; 2 bad usage
+or input, or an engine that no run can be made on")]
 pub struct Args {
     /// The engine's address; nothing else is ever connected to
     #[arg(long, value_name = "URL")]
