@@ -99,12 +99,12 @@ fn a_span_is_one_of_its_trace_and_counts_once_however_often_it_was_exported() {
 
 #[test]
 fn a_request_around_a_request_is_no_turn_of_its_own() {
-    // A framework's span and its client's, 0.1 s inside it; the inner one comes first.
+    // A framework's span and its client's, 1 s inside it; the inner one comes first.
     let outer = r#""spanId":"5","name":"chat m","startTimeUnixNano":"1767225620000000000""#;
     assert!(OTLP.contains(outer));
     for parent in ["parentSpanId", "parent_span_id", "parent_id"] {
         let inner = outer.replace(r#""5""#, &format!(r#""6","{parent}":"5""#));
-        let inner = inner.replace("62000000", "62010000");
+        let inner = inner.replace("1767225620", "1767225621");
         let request = OTLP.split_once("\"spans\":[").unwrap().1.split_once("]},").unwrap();
         let first = request.0.replace(outer, &inner);
         let text = OTLP.replacen("\"spans\":[", &format!("\"spans\":[{first}]}},"), 1);
@@ -113,7 +113,7 @@ fn a_request_around_a_request_is_no_turn_of_its_own() {
         assert!(reading.left_out.is_empty(), "{:?}", reading.examples);
         assert_eq!(reading.other_spans, 4);
         let starts: Vec<_> = sessions[0].turns.iter().map(|turn| turn.start_s).collect();
-        assert_eq!(starts, [Some(0.0), Some(20.1)]);
+        assert_eq!(starts, [Some(0.0), Some(21.0)]);
     }
     // The outer one alone names the conversation.
     let conversation = r#"{"key":"gen_ai.conversation.id","value":{"stringValue":"c"}},"#;

@@ -16,6 +16,7 @@ mod error;
 pub mod gate;
 mod message;
 mod order;
+mod recorded;
 pub mod records;
 mod session;
 mod subagents;
@@ -30,7 +31,7 @@ pub use error::ClientError;
 use gate::Gate;
 pub use message::{Action, Answer, Outcome, Request, Timer};
 use order::{arrival_order, closed_order, recorded_names};
-use records::{ClientRun, GateRecord, SessionRecord, TurnRecord, TurnStatus};
+use records::{TurnRecord, TurnStatus};
 use session::{Session, State};
 use subagents::Subagents;
 
@@ -148,43 +149,6 @@ impl<'a> Client<'a> {
     /// Sessions and requests the client knows of, now.
     pub fn gate(&self) -> &Gate {
         &self.gate
-    }
-
-    /// Turns that have ended so far, in order of completion.
-    pub fn turns(&self) -> &[TurnRecord] {
-        &self.turns
-    }
-
-    /// All turns that were sent: those that have ended, in order of completion, then those in
-    /// flight, in order of the plan.
-    pub fn turns_so_far(&self) -> Vec<TurnRecord> {
-        let in_flight = (0..self.sessions.len())
-            .filter(|who| self.sessions[*who].state == State::InFlight)
-            .map(|who| self.turn_record(who, TurnStatus::UnfinishedAtHorizon));
-        self.turns.iter().cloned().chain(in_flight).collect()
-    }
-
-    /// The gate's events so far, in order of time, without the first `from`.
-    pub fn gate_events(&self, from: usize) -> Vec<GateRecord> {
-        self.gate.records(self.plan, from)
-    }
-
-    /// The sessions that have arrived, as they stand at `now_s`, in order of the plan.
-    pub fn sessions_at(&self, now_s: f64) -> Vec<SessionRecord> {
-        (0..self.sessions.len())
-            .filter(|who| self.sessions[*who].state != State::Planned)
-            .map(|who| self.sessions[who].record(&self.plan.sessions[who], now_s))
-            .collect()
-    }
-
-    /// Ends the run at its horizon and hands over what was recorded: turns in
-    /// order of completion (then those in flight), sessions in order of the plan.
-    pub fn finish(self, horizon_s: f64) -> ClientRun {
-        ClientRun {
-            turns: self.turns_so_far(),
-            sessions: self.sessions_at(horizon_s),
-            gate: self.gate_events(0),
-        }
     }
 
     fn arrival(

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::gate::GateRule;
-use super::records::{GateEventKind, SessionStatus};
+use super::records::{ClientRun, GateEventKind, SessionStatus};
 use super::timers::Timers;
 use super::*;
 use crate::plan::{Arrivals, DrawnSession, Kind, OpenArrivals, StartedBy};
