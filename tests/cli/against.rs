@@ -106,7 +106,7 @@ fn a_run_with_subagents_is_simulated_with_them_or_not_at_all() {
     }
     let (code, _, notes) = against(&file, &run, &["--subagents", "left-out"]);
     assert_eq!(code, Some(2), "{notes}");
-    let said = "plan: 360 subagents; the workload has 0 in these sessions (--subagents)";
+    let said = "plan: 720 subagents; the workload has 0 in these sessions (--subagents)";
     assert!(notes.contains(said), "{notes}");
 }
 

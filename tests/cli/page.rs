@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// What a module may weigh at most, and behind gzip, bytes.
 const MODULES: [(&str, usize, usize); 2] =
-    [("trapcheck", 1_000_000, 400_000), ("dropped", 1_300_000, 550_000)];
+    [("trapcheck", 1_000_000, 420_000), ("dropped", 1_300_000, 550_000)];
 
 /// Runs Node; `None` where there is none, which is said.
 fn node(args: &[&str]) -> Option<(bool, String)> {
