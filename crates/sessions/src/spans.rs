@@ -2,9 +2,10 @@
 //! the `spans` of one trace. A span that is a request to a model is a turn; what else an agent does
 //! is counted, and so are a request that is the parent of another and one that was exported twice.
 //!
-//! Its session is the conversation that it names or its parent request does, else its trace. Batches come in order of end or in
-//! none, so that all requests of a file are held, and put in order of their start. Of a span only
-//! these values are held, one whole span at a time while it is read.
+//! Its session is the conversation that it names or its parent request does, else its trace.
+//! Batches come in order of end or in none, so that all requests of a file are held, and put in
+//! order of their start. Of a span only these values are held, one whole span at a time while it
+//! is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

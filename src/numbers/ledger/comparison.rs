@@ -47,6 +47,19 @@ pub struct Chance {
     pub because: String,
 }
 
+#[cfg(test)]
+impl Comparison {
+    /// What the tests of a comparison compare by.
+    pub(super) fn of_tests() -> Self {
+        Self {
+            uninformative: Uninformative { wider_than: 0.8, because: "x".into() },
+            chance: Chance { within_widths: 0.25, because: "x".into() },
+            words: [].into(),
+            units: [].into(),
+        }
+    }
+}
+
 impl Comparison {
     /// Reads the file.
     ///

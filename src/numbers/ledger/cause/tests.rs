@@ -1,17 +1,7 @@
 //! A stated cause is borne out by what is computed, or contradicted.
 
 use super::super::bindings::OurSide;
-use super::super::comparison::{Chance, Uninformative};
 use super::*;
-
-fn how() -> Comparison {
-    Comparison {
-        uninformative: Uninformative { wider_than: 0.8, because: "x".into() },
-        chance: Chance { within_widths: 0.25, because: "x".into() },
-        words: [].into(),
-        units: [].into(),
-    }
-}
 
 fn stated(kind: Option<Cause>) -> Binding {
     Binding { cause: kind, because: kind.map(|_| "a reason".into()), ..Binding::default() }
@@ -29,13 +19,16 @@ fn kind(found: Result<Option<StatedCause>, String>) -> Option<Cause> {
 
 #[test]
 fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
-    let of = |beyond| cause(&outside(beyond), &stated(None), None, None, &how());
+    let of = |beyond| cause(&outside(beyond), &stated(None), None, None, &Comparison::of_tests());
     assert_eq!(kind(of(Some(0.25))), Some(Cause::Chance));
     assert_eq!(kind(of(Some(0.26))), None);
     assert_eq!(kind(of(Some(f64::INFINITY))), None);
     assert_eq!(kind(of(None)), None);
     let inside = Compared { status: Status::Consistent, ..outside(Some(0.1)) };
-    assert_eq!(kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &how())), None);
+    assert_eq!(
+        kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &Comparison::of_tests())),
+        None
+    );
 }
 
 #[test]
@@ -43,7 +36,7 @@ fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
     let of = |has_engine_rows| {
         let compared = Compared { has_engine_rows, ..outside(Some(3.0)) };
         let stated = Binding { ours: Some(OurSide::Below), ..stated(Some(Cause::Simulator)) };
-        cause(&compared, &stated, None, None, &how())
+        cause(&compared, &stated, None, None, &Comparison::of_tests())
     };
     assert!(of(false).unwrap_err().contains("ours below is what it would make"));
     assert_eq!(kind(of(true)), None);
@@ -53,7 +46,7 @@ fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
 fn an_outcome_may_be_chance_if_a_draw_has_it() {
     let of = |holds| {
         let compared = Compared { holds_in: Some((holds, 40)), ..outside(None) };
-        cause(&compared, &stated(None), None, None, &how())
+        cause(&compared, &stated(None), None, None, &Comparison::of_tests())
     };
     assert_eq!(of(1).unwrap().unwrap().checked, "so in 1 of 40 draws");
     assert_eq!(kind(of(0)), None);
@@ -61,7 +54,9 @@ fn an_outcome_may_be_chance_if_a_draw_has_it() {
 
 #[test]
 fn a_stated_chance_that_lies_far_outside_is_contradicted() {
-    let of = |beyond| cause(&outside(beyond), &stated(Some(Cause::Chance)), None, None, &how());
+    let of = |beyond| {
+        cause(&outside(beyond), &stated(Some(Cause::Chance)), None, None, &Comparison::of_tests())
+    };
     assert!(of(Some(0.2)).is_ok());
     assert!(of(Some(0.3)).unwrap_err().contains("0.30 widths of the interval outside"));
     assert!(of(None).unwrap_err().contains("no draw came out like it"));
@@ -72,7 +67,7 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
     let of = |side, direction: &str| {
         let binding = Binding { ours: Some(side), ..stated(Some(Cause::Simulator)) };
         let compared = Compared { direction: direction.into(), ..outside(Some(3.0)) };
-        cause(&compared, &binding, None, None, &how())
+        cause(&compared, &binding, None, None, &Comparison::of_tests())
     };
     let borne_out = of(OurSide::Above, "ours above").unwrap().unwrap();
     assert_eq!(borne_out.checked, "ours above, as it would make it");
@@ -82,7 +77,7 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
 
 #[test]
 fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
-    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, None, &how());
+    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, None, &Comparison::of_tests());
     assert_eq!(kind(of(Cause::Simulator)), None);
     assert_eq!(kind(of(Cause::Definition)), Some(Cause::Definition));
 }
@@ -90,7 +85,13 @@ fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
 #[test]
 fn another_definition_has_to_agree() {
     let of = |other: Compared| {
-        cause(&outside(None), &stated(Some(Cause::Definition)), Some(&other), None, &how())
+        cause(
+            &outside(None),
+            &stated(Some(Cause::Definition)),
+            Some(&other),
+            None,
+            &Comparison::of_tests(),
+        )
     };
     let agrees = Compared { status: Status::Reproduced, ours: "251".into(), ..Compared::default() };
     assert_eq!(of(agrees.clone()).unwrap().unwrap().checked, "by it ours is 251");
@@ -122,7 +123,13 @@ fn no_more_is_put_down_to_chance_than_chance_makes() {
 #[test]
 fn an_ensemble_that_does_not_move_ours_nearer_contradicts_the_cause() {
     let of = |with: Result<String, String>| {
-        cause(&outside(Some(3.0)), &stated(Some(Cause::Simulator)), None, Some(with), &how())
+        cause(
+            &outside(Some(3.0)),
+            &stated(Some(Cause::Simulator)),
+            None,
+            Some(with),
+            &Comparison::of_tests(),
+        )
     };
     assert_eq!(of(Ok("nearer in 40 of 40".into())).unwrap().unwrap().checked, "nearer in 40 of 40");
     assert_eq!(

@@ -1,15 +1,10 @@
 //! Each status can be reached, and the one beside it as well.
 
-use super::super::comparison::{Chance, Uninformative};
 use super::*;
 
 fn how() -> Comparison {
-    Comparison {
-        uninformative: Uninformative { wider_than: 0.8, because: "x".into() },
-        chance: Chance { within_widths: 0.25, because: "x".into() },
-        words: [("T".to_owned(), "TRAPPED".to_owned())].into(),
-        units: [].into(),
-    }
+    let words = [("T".to_owned(), "TRAPPED".to_owned())].into();
+    Comparison { words, ..Comparison::of_tests() }
 }
 
 fn number(x: f64) -> Values {

@@ -3,20 +3,10 @@
 use super::super::answers::OfRuns;
 use super::super::bindings::{Binding, BoundForm};
 use super::super::compare::{Stated, Value, Values};
-use super::super::comparison::{Chance, Uninformative};
 use super::super::effects::{Effect, table};
 use super::super::predictive::Side;
 use super::super::published::Form;
 use super::*;
-
-fn how() -> Comparison {
-    Comparison {
-        uninformative: Uninformative { wider_than: 0.8, because: "x".into() },
-        chance: Chance { within_widths: 0.25, because: "x".into() },
-        words: [].into(),
-        units: [].into(),
-    }
-}
 
 /// Forty draws of numbers, or of none.
 fn own(draw: impl Fn(usize) -> Option<Vec<f64>>) -> Own {
@@ -32,7 +22,7 @@ fn asked<'a>(values: &[f64], form: Form, binding: &'a Binding) -> Asked<'a> {
 
 /// What the engines' ways are said to make of it.
 fn of(asked: &Asked<'_>, without: &Own, with: &Own) -> Result<String, String> {
-    told(asked, Beside::Ways, without, with, &how())
+    told(asked, Beside::Ways, without, with, &Comparison::of_tests())
 }
 
 #[test]
@@ -92,7 +82,14 @@ fn a_share_has_four_digits_and_draws_of_other_plans_are_not_counted() {
     let with = own(|i| Some(vec![3.0, 6000.0 - i as f64]));
     let row = |which| {
         let both = (which, [&without, &with]);
-        let effect = Effect::of("x".into(), "sec 2", "4 of 5937".into(), &asked, both, &how());
+        let effect = Effect::of(
+            "x".into(),
+            "sec 2",
+            "4 of 5937".into(),
+            &asked,
+            both,
+            &Comparison::of_tests(),
+        );
         table(vec![effect.unwrap()], which).to_csv().lines().nth(1).unwrap().to_owned()
     };
     assert!(row(Beside::Ways).ends_with(",share,0.0000,0.0005,40,40"), "{}", row(Beside::Ways));
