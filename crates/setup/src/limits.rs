@@ -13,6 +13,7 @@ pub const TEXT_BYTES: u64 = 16 << 20;
 pub const YAML_BYTES: u64 = 4 << 20;
 
 /// Collections within collections in a YAML file.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) const YAML_DEPTH: usize = 128;
 
 /// The kept statistics of one run, unpacked, bytes.
