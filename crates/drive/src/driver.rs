@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::select;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use crate::client::records::{ClientRun, TurnStatus};
@@ -127,6 +128,9 @@ struct Driver<'a> {
     timers: Timers,
     actions: Vec<Action>,
     events: UnboundedSender<Event>,
+    /// Whatever is in flight when the driver goes is taken back: the engine is to have nothing of
+    /// this run when the next one starts.
+    requests: JoinSet<()>,
     start: Instant,
     /// The latest time that the client was told.
     told_s: f64,
@@ -161,6 +165,7 @@ impl<'a> Driver<'a> {
             timers: Timers::default(),
             actions,
             events,
+            requests: JoinSet::new(),
             start: Instant::now(),
             told_s: 0.0,
             late_s: vec![None; load.plan.sessions.len()],
@@ -263,7 +268,9 @@ impl<'a> Driver<'a> {
         };
         self.late_s[request.who] = None;
         self.in_flight += 1;
-        tokio::spawn(self.teller().request(request, due_s, body));
+        while self.requests.try_join_next().is_some() {}
+        let asking = self.teller().request(request, due_s, body);
+        self.requests.spawn(asking);
     }
 
     fn hear(&mut self, event: Event) -> Result<(), ClientError> {

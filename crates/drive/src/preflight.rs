@@ -19,6 +19,9 @@ const CANARY_DECODE: u64 = 2;
 /// How often a busy engine is asked again to empty its cache, a second apart.
 const FLUSHES: u32 = 10;
 
+/// How often it is asked whether it has ended what others left, a second apart.
+const LOOKS: u32 = 60;
+
 /// An engine that no run can be made on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PreflightError {
@@ -54,7 +57,10 @@ pub enum PreflightError {
         hint: &'static str,
     },
     /// The flush did nothing.
-    #[error("canary: {0} tokens were still in the cache after it was emptied")]
+    #[error(
+        "canary: {0} tokens were still in the cache after it was emptied: are requests of others \
+         in the engine?"
+    )]
     NotEmptied(u64),
 }
 
@@ -119,6 +125,7 @@ pub async fn check(
     prefix_caching: bool,
 ) -> Result<Canary, PreflightError> {
     let prompt = canary(tokens, CANARY_TOKENS);
+    idle(engine).await?;
     flush(engine).await?;
     engine.zero_is_absent = false;
     let cold = send(engine, &prompt).await?;
@@ -136,6 +143,7 @@ pub async fn check(
     match (cold, warm) {
         (_, None) => return Err(PreflightError::NotReported(engine.dialect.report_flag())),
         (_, Some(0)) => return Err(PreflightError::NothingCached),
+        (Some(cold), _) if cold > 0 => return Err(PreflightError::NotEmptied(cold)),
         (cold, Some(_)) => engine.zero_is_absent = cold.is_none(),
     }
     flush(engine).await?;
@@ -151,6 +159,21 @@ async fn send(engine: &Engine, prompt: &[u32]) -> Result<Option<u64>, PreflightE
     let reply = engine.ask(prompt, CANARY_DECODE).await;
     let silent = |fault| PreflightError::Silent { what: "canary", fault };
     Ok(reply.map_err(silent)?.cached_tokens)
+}
+
+/// Waits a while for what others left in the engine to end. vLLM says that it has emptied its
+/// cache even where requests hold a part of it. Gauges may be old: what follows is the proof.
+async fn idle(engine: &Engine) -> Result<(), PreflightError> {
+    let silent = |fault| PreflightError::Silent { what: "/metrics", fault };
+    for _ in 0..LOOKS {
+        let scrape = engine.metrics(30.0).await.map_err(silent)?;
+        let now = scrape.sample(engine.dialect, 0.0);
+        if now.running.unwrap_or(0) + now.waiting.unwrap_or(0) == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    Ok(())
 }
 
 /// An engine that still ends what an earlier run left refuses a while.

@@ -6,12 +6,15 @@ mod setup;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fake::{Fake, Flush, Manner, Report, Trouble};
-use setup::{Setup, drive, drive_until, engine};
+use setup::{Setup, drive, drive_until, engine, runtime};
+use tokio::sync::Notify;
 use trapcheck_drive::dialect::Dialect;
-use trapcheck_drive::make::MakeError;
+use trapcheck_drive::make::{MakeError, make};
 use trapcheck_drive::preflight::PreflightError;
+use trapcheck_drive::progress::Now;
 use trapcheck_setup::setup::{ArmSpec, Awaited, Subagent, Trace, TraceTurn, Workload};
 
 const BURST: ArmSpec = ArmSpec::Burst { sessions: None };
@@ -81,6 +84,38 @@ fn a_stuck_engine_delays_no_arrival() {
     assert_eq!(sent.len() as u64, made.meta.counts.turns);
     let span = sent.last().unwrap().at.duration_since(sent[0].at).as_secs_f64();
     assert!(span > 1.0 && span < 2.1, "{span}");
+}
+
+#[test]
+fn what_is_in_flight_when_a_run_ends_is_taken_back_from_the_engine() {
+    let fake = Fake::start(Manner::vllm().with(CANARY, Trouble::Stuck));
+    let (setup, folder) = (Setup::of("vllm"), tempfile::tempdir().unwrap());
+    let engine = engine(&fake.url, Dialect::Vllm, None);
+    runtime().block_on(async {
+        let dir = folder.path().join("run");
+        let job = setup.job(&BURST);
+        let go_on = |_: &Now<'_>| ControlFlow::Continue(());
+        let made = make(&job, engine, &dir, &Notify::new(), go_on).await.unwrap();
+        assert!(made.meta.counts.turns > 20);
+        // The runtime goes on, as it does between the runs of a campaign.
+        for _ in 0..200 {
+            if fake.held() == 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(fake.held(), 0);
+    });
+}
+
+#[test]
+fn a_run_waits_for_what_others_left_in_the_engine() {
+    for (manner, dialect) in [(Manner::vllm(), Dialect::Vllm), (Manner::sglang(), Dialect::Sglang)]
+    {
+        let fake = Fake::start(Manner { busy_s: 1.5, ..manner });
+        let run = drive(&fake, dialect, &ArmSpec::NoBurst {});
+        assert_eq!(run.made.unwrap().meta.canary.unwrap().cached_after, Some(0));
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub struct Manner {
     pub flush: Flush,
     pub pool_blocks: usize,
     pub prefix_caching: bool,
+    /// How long after its start it is busy with what somebody else sent, s.
+    pub busy_s: f64,
     /// What its model is called.
     pub model: String,
     /// What goes wrong, from this request on (the canary's three are the first).
@@ -35,7 +37,7 @@ pub enum Flush {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trouble {
-    /// Takes requests, never answers.
+    /// Takes requests, never answers; one that its client closes is gone.
     Stuck,
     /// Closes everything and is gone.
     Dies,
@@ -67,6 +69,7 @@ impl Manner {
             flush: Flush::Works,
             pool_blocks: 938,
             prefix_caching: true,
+            busy_s: 0.0,
             model: "tiny".into(),
             trouble: None,
         }

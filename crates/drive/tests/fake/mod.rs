@@ -9,7 +9,7 @@ mod wire;
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -42,6 +42,8 @@ struct Shared {
     cache: Mutex<HashSet<u64>>,
     seen: Mutex<Vec<Seen>>,
     prompts: AtomicUsize,
+    held: AtomicUsize,
+    start: Instant,
     connections: AtomicUsize,
     is_gone: AtomicBool,
     address: std::net::SocketAddr,
@@ -56,6 +58,8 @@ impl Fake {
             cache: Mutex::default(),
             seen: Mutex::default(),
             prompts: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
+            start: Instant::now(),
             connections: AtomicUsize::new(0),
             is_gone: AtomicBool::new(false),
             address,
@@ -80,6 +84,11 @@ impl Fake {
     /// Requests so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap().clone()
+    }
+
+    /// Prompts that are neither answered nor given up.
+    pub fn held(&self) -> usize {
+        self.shared.held.load(Ordering::SeqCst)
     }
 
     pub fn connections(&self) -> usize {
@@ -109,9 +118,19 @@ impl Shared {
         let seen = Seen { at: Instant::now(), path: path.clone(), head, prompt: prompt.clone() };
         self.seen.lock().unwrap().push(seen);
         match path.as_str() {
-            "/v1/completions" | "/generate" => self.generate(stream, &json, &prompt),
+            "/v1/completions" | "/generate" => {
+                self.held.fetch_add(1, Ordering::SeqCst);
+                let said = self.generate(stream, &json, &prompt);
+                self.held.fetch_sub(1, Ordering::SeqCst);
+                said
+            }
             "/metrics" => plain(stream, "200 OK", &self.metrics()),
             "/reset_prefix_cache" | "/flush_cache" => match self.manner.flush {
+                // SGLang refuses; vLLM says that it did.
+                Flush::Works if self.is_busy() => {
+                    let status = if self.manner.is_sglang { "400 Bad Request" } else { "200 OK" };
+                    plain(stream, status, "")
+                }
                 Flush::Works => {
                     self.cache.lock().unwrap().clear();
                     plain(stream, "200 OK", "")
@@ -137,18 +156,23 @@ impl Shared {
         }
     }
 
+    fn is_busy(&self) -> bool {
+        self.start.elapsed().as_secs_f64() < self.manner.busy_s
+    }
+
     fn metrics(&self) -> String {
+        let running = self.held.load(Ordering::SeqCst) + usize::from(self.is_busy());
         let blocks = self.manner.pool_blocks;
         let on = if self.manner.prefix_caching { "True" } else { "False" };
         if self.manner.is_sglang {
             let tokens = blocks * BLOCK;
             return format!(
-                "sglang:num_running_reqs{{tp_rank=\"0\"}} 1\nsglang:num_queue_reqs{{tp_rank=\"0\"}} 2\n\
+                "sglang:num_running_reqs{{tp_rank=\"0\"}} {running}\nsglang:num_queue_reqs{{tp_rank=\"0\"}} 0\n\
                  sglang:max_total_num_tokens{{tp_rank=\"0\"}} {tokens}\nsglang:prompt_tokens_total 10\n"
             );
         }
         format!(
-            "vllm:num_requests_running{{engine=\"0\"}} 1.0\nvllm:num_requests_waiting{{engine=\"0\"}} 2.0\n\
+            "vllm:num_requests_running{{engine=\"0\"}} {running}.0\nvllm:num_requests_waiting{{engine=\"0\"}} 0.0\n\
              vllm:kv_cache_usage_perc{{engine=\"0\"}} 0.5\nvllm:prompt_tokens_total{{engine=\"0\"}} 10\n\
              vllm:cache_config_info{{block_size=\"{BLOCK}\",num_gpu_blocks=\"{blocks}\",\
              enable_prefix_caching=\"{on}\"}} 1.0\n"
@@ -248,7 +272,7 @@ impl Shared {
     /// What ends an answer before it has begun; false where the trouble is within the events.
     fn breaks(&self, stream: &mut TcpStream, trouble: &Trouble) -> std::io::Result<bool> {
         match trouble {
-            Trouble::Stuck => thread::sleep(Duration::from_secs(3600)),
+            Trouble::Stuck => drop(stream.read(&mut [0])),
             Trouble::Dies => self.go(),
             Trouble::Status(status) => {
                 let status = format!("{status} Error");

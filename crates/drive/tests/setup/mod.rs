@@ -48,6 +48,14 @@ impl Setup {
             options: Options { sample_s: 0.2, ..Options::default() },
         }
     }
+
+    pub fn job<'a>(&'a self, arm: &'a ArmSpec) -> Job<'a> {
+        Job {
+            spec: self.spec(arm),
+            label: Label { run_id: "run".into(), registration: None },
+            tokens: Tokens::USUAL,
+        }
+    }
 }
 
 /// An engine's address and interface.
@@ -97,11 +105,7 @@ pub fn drive_until(
 ) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let job = Job {
-        spec: setup.spec(arm),
-        label: Label { run_id: "run".into(), registration: None },
-        tokens: Tokens::USUAL,
-    };
+    let job = setup.job(arm);
     let made = runtime().block_on(make(&job, engine, &dir, &Notify::new(), watch));
     Run { dir, made, folder }
 }
