@@ -149,9 +149,9 @@ fn timeline(observed: &Observed, reusable: &[Option<u64>], has_times: bool) -> T
         bin.admitted = Some(true);
     }
     if has_times {
-        let starts = requests.iter().filter_map(|r| Some((r.t_submit_s?, 1.0)));
-        let ends = requests.iter().filter_map(|r| Some((r.t_submit_s.and(r.t_end_s)?, -1.0)));
-        let in_flight = StepFunction::from_changes(starts.chain(ends).collect());
+        let starts_s = requests.iter().filter_map(|r| r.t_submit_s).collect();
+        let ends_s = requests.iter().filter_map(|r| r.t_submit_s.and(r.t_end_s)).collect();
+        let in_flight = StepFunction::counting(starts_s, ends_s);
         for bin in &mut bins {
             let mean = in_flight.mean_over(Span::new(bin.from_s, bin.to_s));
             bin.outstanding = Some(mean * observed.kept.stands_for());

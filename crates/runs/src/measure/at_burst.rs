@@ -46,12 +46,8 @@ pub fn wave_s(arrivals: &[Arrival]) -> Option<f64> {
 
 /// Sessions in the system as a function of time, from the burst's start on.
 pub fn present(arrivals: &[Arrival]) -> StepFunction {
-    let mut changes = Vec::with_capacity(2 * arrivals.len());
-    for arrival in arrivals {
-        changes.push((arrival.arrival_s, 1.0));
-        changes.extend(arrival.end_s.map(|t| (t, -1.0)));
-    }
-    StepFunction::from_changes(changes)
+    let arrivals_s = arrivals.iter().map(|a| a.arrival_s).collect();
+    StepFunction::counting(arrivals_s, arrivals.iter().filter_map(|a| a.end_s).collect())
 }
 
 /// Sessions present at `start_s` with the turns they have had, then those that arrive

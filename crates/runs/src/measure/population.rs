@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Kind, Run, SessionStatus, Turn, TurnStatus};
+use crate::run::{Kind, Run, Session, SessionStatus, Turn, TurnStatus};
 use crate::setup::Span;
 
 /// A right-continuous step function of time that starts at 0.
@@ -33,6 +33,34 @@ impl StepFunction {
             }
         }
         Self { times_s, values }
+    }
+
+    /// How many there are of what begins at these times and ends at those, in any order.
+    pub fn counting(mut starts_s: Vec<f64>, mut ends_s: Vec<f64>) -> Self {
+        // Turns are listed as they were sent: long stretches of what begins are in order.
+        starts_s.sort_by(f64::total_cmp);
+        ends_s.sort_unstable_by(f64::total_cmp);
+        let mut steps = Self {
+            times_s: Vec::with_capacity(starts_s.len() + ends_s.len()),
+            values: Vec::with_capacity(starts_s.len() + ends_s.len()),
+        };
+        let (mut starts, mut ends) = (starts_s.iter().peekable(), ends_s.iter().peekable());
+        let mut value = 0.0;
+        loop {
+            let next = match (starts.peek(), ends.peek()) {
+                (Some(start), Some(end)) => start.min(**end),
+                (Some(t), None) | (None, Some(t)) => **t,
+                (None, None) => return steps,
+            };
+            while starts.next_if(|t| t.total_cmp(&&next).is_le()).is_some() {
+                value += 1.0;
+            }
+            while ends.next_if(|t| t.total_cmp(&&next).is_le()).is_some() {
+                value -= 1.0;
+            }
+            steps.times_s.push(next);
+            steps.values.push(value);
+        }
     }
 
     /// Its value at `t_s`.
@@ -87,51 +115,48 @@ impl StepFunction {
 
 /// N(t): sessions that have arrived and not ended, held at the gate or not (App. E.5).
 pub fn in_system(run: &Run) -> StepFunction {
-    let mut changes = Vec::with_capacity(2 * run.sessions.len());
-    for session in run.sessions.iter().filter(|s| s.was_in_system()) {
-        changes.extend(session.t_arrival_s().map(|t| (t, 1.0)));
-        changes.extend(session.t_end_s.map(|t| (t, -1.0)));
-    }
-    StepFunction::from_changes(changes)
+    let sessions = || run.sessions.iter().filter(|s| s.was_in_system());
+    let arrivals_s = sessions().filter_map(Session::t_arrival_s).collect();
+    StepFunction::counting(arrivals_s, sessions().filter_map(|s| s.t_end_s).collect())
 }
 
 /// Requests in flight (submitted, not ended).
 pub fn in_flight(run: &Run) -> StepFunction {
-    StepFunction::from_changes(in_flight_changes(run))
+    let (starts_s, ends_s) = requests(run);
+    StepFunction::counting(starts_s, ends_s)
 }
 
 /// Sessions held at the gate: not yet admitted, or paused.
 pub fn held_at_gate(run: &Run) -> StepFunction {
-    StepFunction::from_changes(held_changes(run))
+    let (starts_s, ends_s) = holds(run);
+    StepFunction::counting(starts_s, ends_s)
 }
 
 /// Requests in flight plus sessions held at the gate (App. E.5, E.7).
 pub fn outstanding(run: &Run) -> StepFunction {
-    let mut changes = in_flight_changes(run);
-    changes.extend(held_changes(run));
-    StepFunction::from_changes(changes)
+    let ((requests_s, ends_s), (holds_s, releases_s)) = (requests(run), holds(run));
+    StepFunction::counting([requests_s, holds_s].concat(), [ends_s, releases_s].concat())
 }
 
-fn in_flight_changes(run: &Run) -> Vec<(f64, f64)> {
+/// When requests were sent, and when they ended, s.
+fn requests(run: &Run) -> (Vec<f64>, Vec<f64>) {
     let end = |turn: &Turn| match turn.status {
         TurnStatus::UnfinishedAtHorizon => None,
         // A failed request without an end leaves when its session does.
         _ => turn.t_end_s.or(run.sessions[turn.session.at()].t_end_s),
     };
-    let mut changes = Vec::with_capacity(2 * run.turns.len());
-    // The first half is sorted as it is.
-    changes.extend(run.turns.iter().map(|turn| (turn.t_submit_s, 1.0)));
-    changes.extend(run.turns.iter().filter_map(end).map(|t| (t, -1.0)));
-    changes
+    let sent_s = run.turns.iter().map(|turn| turn.t_submit_s).collect();
+    (sent_s, run.turns.iter().filter_map(end).collect())
 }
 
-fn held_changes(run: &Run) -> Vec<(f64, f64)> {
-    let mut changes = Vec::new();
+/// From when sessions were held at the gate, and until when, s.
+fn holds(run: &Run) -> (Vec<f64>, Vec<f64>) {
+    let (mut starts_s, mut ends_s) = (Vec::new(), Vec::new());
     let mut hold = |from: f64, to: Option<f64>| {
         // Most are let through at once.
         if to != Some(from) {
-            changes.push((from, 1.0));
-            changes.extend(to.map(|t| (t, -1.0)));
+            starts_s.push(from);
+            ends_s.extend(to);
         }
     };
     for session in run.sessions.iter().filter(|s| s.was_in_system()) {
@@ -166,7 +191,7 @@ fn held_changes(run: &Run) -> Vec<(f64, f64)> {
             hold(from, None);
         }
     }
-    changes
+    (starts_s, ends_s)
 }
 
 #[cfg(test)]
@@ -175,6 +200,15 @@ mod tests {
 
     fn steps() -> StepFunction {
         StepFunction::from_changes(vec![(2.0, 1.0), (1.0, 1.0), (3.0, -2.0), (2.0, 1.0)])
+    }
+
+    #[test]
+    fn a_count_is_the_sum_of_its_changes() {
+        let (starts, ends) = (vec![2.0, 1.0, 2.0, 7.0], vec![3.0, 2.0, 7.0, 3.0]);
+        let changes = starts.iter().map(|t| (*t, 1.0)).chain(ends.iter().map(|t| (*t, -1.0)));
+        let summed = StepFunction::from_changes(changes.collect());
+        assert_eq!(StepFunction::counting(starts, ends), summed);
+        assert_eq!(StepFunction::counting(vec![], vec![1.0]).at(1.0), -1.0);
     }
 
     #[test]

@@ -107,17 +107,16 @@ fn samples(run: &Run) -> Option<(QueueSource, Vec<(f64, f64)>)> {
     if !gauge.is_empty() {
         return Some((QueueSource::Engine, gauge));
     }
-    let mut changes = Vec::new();
+    let sent_s = run.turns.iter().map(|turn| turn.t_submit_s).collect();
+    let mut left_s = Vec::with_capacity(run.turns.len());
     for turn in &run.turns {
-        changes.push((turn.t_submit_s, 1.0));
-        let left = match turn.status {
+        left_s.push(match turn.status {
             TurnStatus::Ok => turn.t_first_s?,
             TurnStatus::UnfinishedAtHorizon => continue,
             TurnStatus::Error(_) => turn.t_end_s.or(run.sessions[turn.session.at()].t_end_s)?,
-        };
-        changes.push((left, -1.0));
+        });
     }
-    let queue = StepFunction::from_changes(changes);
+    let queue = StepFunction::counting(sent_s, left_s);
     let whole = Span::new(0.0, run.meta.duration_s);
     Some((QueueSource::Client, queue.bin_means(whole, SAMPLE_S.min(run.meta.duration_s / 100.0))))
 }

@@ -6,10 +6,12 @@
 //! of its own, fills [`Columns`] through what is public.
 
 mod chosen;
+mod digits;
 mod mapped;
 mod text;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use chosen::{Chosen, Moments, Wide};
@@ -221,7 +223,13 @@ fn quoted(value: &[u8]) -> String {
 /// What was expected and what was found.
 #[inline]
 pub(crate) fn parse_number(value: &[u8]) -> Result<f64, String> {
-    plain_number(value).map_or_else(|| any_number(value), Ok)
+    number_at(value, 0..value.len())
+}
+
+/// The same of the field at this place of a text.
+#[inline]
+pub(crate) fn number_at(text: &[u8], at: Range<usize>) -> Result<f64, String> {
+    digits::decimal(text, at.clone()).map_or_else(|| any_number(&text[at]), Ok)
 }
 
 #[cold]
@@ -242,8 +250,14 @@ fn any_number(value: &[u8]) -> Result<f64, String> {
 /// What was expected and what was found.
 #[inline]
 pub(crate) fn parse_count(value: &[u8]) -> Result<u64, String> {
-    let plain = plain_count(value).filter(|count| *count <= limits::COUNT);
-    plain.map_or_else(|| any_count(value), Ok)
+    count_at(value, 0..value.len())
+}
+
+/// The same of the field at this place of a text.
+#[inline]
+fn count_at(text: &[u8], at: Range<usize>) -> Result<u64, String> {
+    let plain = digits::whole(text, at.clone()).filter(|count| *count <= limits::COUNT);
+    plain.map_or_else(|| any_count(&text[at]), Ok)
 }
 
 #[cold]
@@ -255,38 +269,6 @@ fn any_count(value: &[u8]) -> Result<u64, String> {
     }
     // Data frames with unknown values write whole numbers as 192.0.
     count_from_float(parse_number(value).map_err(|_| wrong())?).ok_or_else(wrong)
-}
-
-/// At most this many digits are whole numbers that a float holds exactly.
-const EXACT_DIGITS: usize = 15;
-
-/// Digits alone, which most counts are.
-#[inline]
-fn plain_count(value: &[u8]) -> Option<u64> {
-    let digit = |n: u64, byte: &u8| byte.is_ascii_digit().then(|| 10 * n + u64::from(byte - b'0'));
-    (1..=EXACT_DIGITS).contains(&value.len()).then(|| value.iter().try_fold(0, digit))?
-}
-
-/// Digits with a point among them, which most numbers are: the quotient of two whole numbers
-/// that a float holds exactly is the float nearest to it.
-#[inline]
-fn plain_number(value: &[u8]) -> Option<f64> {
-    const POWERS: [f64; EXACT_DIGITS + 1] =
-        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    let (mut digits, mut point) = (0_u64, None);
-    for (i, byte) in (2..=EXACT_DIGITS).contains(&value.len()).then_some(value)?.iter().enumerate()
-    {
-        let digit = byte.wrapping_sub(b'0');
-        if digit < 10 {
-            digits = 10 * digits + u64::from(digit);
-        } else if *byte == b'.' && point.is_none() {
-            point = Some(i);
-        } else {
-            return None;
-        }
-    }
-    // At least one digit, in "5." and ".5" as in "0.5": as other readers have it.
-    Some(digits as f64 / POWERS[point.map_or(0, |i| value.len() - 1 - i)])
 }
 
 /// Whole, not negative, and small enough to be exact.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{Columns, Field, Presence, Type, parse_number};
+use super::columns::{Columns, Field, Presence, Type, number_at};
 use super::problem::Problem;
 use super::sessions::{Registry, unknown_kind};
 use super::{Kind, SessionIndex};
@@ -102,11 +102,13 @@ fn tool_times(text: &str) -> Result<Vec<f64>, &str> {
         return Ok(Vec::new());
     }
     let mut times = Vec::with_capacity(1 + memchr::memchr_iter(b';', text.as_bytes()).count());
-    for time in text.split(';') {
-        match parse_number(time.as_bytes()) {
+    let mut from = 0;
+    for to in memchr::memchr_iter(b';', text.as_bytes()).chain([text.len()]) {
+        match number_at(text.as_bytes(), from..to) {
             Ok(seconds) if (0.0..=RUN_S).contains(&seconds) => times.push(seconds),
-            _ => return Err(time),
+            _ => return Err(&text[from..to]),
         }
+        from = to + 1;
     }
     Ok(times)
 }

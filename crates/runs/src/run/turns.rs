@@ -178,6 +178,15 @@ pub fn parse(table: &Columns, registry: &Registry) -> Result<Vec<Turn>, Vec<Prob
 /// A session's turns are there once each, and none of them lacks the one before it.
 fn numbering(table: &Columns, turns: &[Turn], rows: &[Row], problems: &mut Vec<Problem>) {
     let sessions = turns.iter().map(|turn| turn.session.at() + 1).max().unwrap_or(0);
+    // As they were sent, so they are numbered, in nearly every table.
+    let mut sent = vec![0; sessions];
+    let is_next = |turn: &Turn| {
+        sent[turn.session.at()] += 1;
+        turn.number == sent[turn.session.at()]
+    };
+    if turns.iter().all(is_next) {
+        return;
+    }
     let mut own: Vec<(u64, usize)> = Vec::new();
     for places in by_session(turns, sessions).iter() {
         own.clear();

@@ -1,6 +1,8 @@
 //! The values of a column, known or not.
 
-use super::{Type, parse_count, parse_number};
+use std::ops::Range;
+
+use super::{Type, count_at, number_at, parse_count, parse_number};
 use crate::limits;
 
 /// The values of one column.
@@ -57,6 +59,22 @@ impl<T: Unknown> Values<T> {
     #[inline]
     pub fn push(&mut self, value: Option<T>) {
         self.0.push(value.unwrap_or(T::UNKNOWN));
+    }
+
+    /// Appends fields, empty ones as unknown; false at the first that does not fit.
+    #[inline]
+    fn push_fields(
+        &mut self,
+        mut fields: impl Iterator<Item = Range<usize>>,
+        needed: bool,
+        parse: impl Fn(Range<usize>) -> Result<T, String>,
+    ) -> bool {
+        fields.all(|field| {
+            let value = if field.is_empty() { Some(T::UNKNOWN) } else { parse(field).ok() };
+            let value = value.filter(|value| !(needed && value.is_unknown()));
+            self.0.extend(value);
+            value.is_some()
+        })
     }
 
     /// The value of row `i`.
@@ -165,6 +183,26 @@ impl Data {
             Self::Number(numbers) => numbers.push(value.map(parse_number).transpose()?),
         }
         Ok(())
+    }
+
+    /// Appends the fields at these places of a text; false where one does not fit, or is empty
+    /// and needed. What came before that one is appended.
+    pub(super) fn push_fields(
+        &mut self,
+        text: &[u8],
+        mut fields: impl Iterator<Item = Range<usize>>,
+        needed: bool,
+    ) -> bool {
+        match self {
+            Self::Text(texts) => fields.all(|field| {
+                let value = &text[field];
+                let is_there = !(needed && value.is_empty());
+                let again = is_there && texts.push_again(value);
+                again || is_there && std::str::from_utf8(value).map(|text| texts.push(text)).is_ok()
+            }),
+            Self::Count(counts) => counts.push_fields(fields, needed, |at| count_at(text, at)),
+            Self::Number(numbers) => numbers.push_fields(fields, needed, |at| number_at(text, at)),
+        }
     }
 
     pub(super) fn retain(&mut self, keep: &[bool]) {

@@ -14,7 +14,10 @@ use super::{
     said,
 };
 use crate::limits::{ROW_BYTES, ROWS};
-use rows::{Row, Rows, Step};
+use rows::{Block, Row, Rows, Step};
+
+/// Rows of a block: as many as the nearest memory holds with their values.
+const BLOCK_ROWS: usize = 128;
 
 /// Reads a text table.
 ///
@@ -51,6 +54,8 @@ struct TextTable<'a> {
     width: usize,
     places: Vec<Place>,
     chosen: Chosen,
+    /// Whether rows may be read by blocks: columns that are the schema's, and no problem so far.
+    by_blocks: bool,
     drop_cut_off: bool,
     columns: Columns,
 }
@@ -99,6 +104,7 @@ impl<'a> TextTable<'a> {
             width: 0,
             places: Vec::new(),
             chosen: Chosen::default(),
+            by_blocks: mapping.is_none(),
             drop_cut_off,
             columns: Columns {
                 file: file.into(),
@@ -150,7 +156,17 @@ impl<'a> TextTable<'a> {
         // One row is held back, because only the last may be cut off.
         let (mut held, mut row) = (Row::default(), Row::default());
         let mut holds = false;
+        let mut block = Block::default();
         let broken = loop {
+            while self.by_blocks && rows.block(self.width, BLOCK_ROWS, &mut block) {
+                if std::mem::take(&mut holds) {
+                    problems.extend(self.row(&held));
+                }
+                self.by_blocks = problems.is_empty() && self.block(&block);
+                if !self.by_blocks {
+                    rows.back_to(&block);
+                }
+            }
             match self.next(rows, &mut row) {
                 Ok(true) => {
                     std::mem::swap(&mut held, &mut row);
@@ -182,6 +198,27 @@ impl<'a> TextTable<'a> {
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Appends a block of rows, or nothing: what is wrong is for its rows to say, one by one.
+    fn block(&mut self, block: &Block<'_>) -> bool {
+        let rows = self.columns.lines.len();
+        let data = self.columns.data.iter_mut().map(|(_, data)| data);
+        let mut columns = self.schema.iter().zip(&self.places).zip(data);
+        let fits = rows + block.len() < ROWS
+            && columns.all(|((field, place), data)| match place {
+                Place::At(at) => {
+                    let needed = field.presence == Presence::Needed;
+                    data.push_fields(block.text, block.column(*at), needed)
+                }
+                _ => (0..block.len()).all(|_| data.push(None).is_ok()),
+            });
+        if fits {
+            self.columns.lines.extend((block.line..).take(block.len()));
+        } else {
+            self.columns.data.iter_mut().for_each(|(_, data)| data.truncate(rows));
+        }
+        fits
     }
 
     /// Takes a row if it is one of the table's, or says what is wrong with it.

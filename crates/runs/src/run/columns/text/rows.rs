@@ -1,6 +1,7 @@
 //! The rows of a csv text, as parts of the text itself. Only a row with quotes is copied.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use csv_core::ReadRecordResult;
 
@@ -13,8 +14,43 @@ pub struct Rows<'t> {
     at: usize,
     /// The line it begins on, from 1.
     line: u64,
+    /// Where the last row begins that is not blank, if it has no newline in it.
+    last: usize,
     /// For rows with quotes. Only \n ends a row: other separators occur inside values.
     quotes: csv_core::Reader,
+}
+
+/// Rows that follow each other and have nothing special about them: no quotes, the same number
+/// of fields, and more rows behind them.
+#[derive(Default)]
+pub struct Block<'t> {
+    /// The line that the first of them begins on.
+    pub line: u64,
+    /// From its beginning on.
+    pub text: &'t [u8],
+    /// Where each field ends in that; one byte lies between a field and the next.
+    ends: Vec<u32>,
+    width: usize,
+    /// Where it begins in the whole text.
+    at: usize,
+}
+
+impl Block<'_> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len() / self.width
+    }
+
+    /// Where the fields of a column lie in the text, row by row.
+    #[inline]
+    pub fn column(&self, at: usize) -> impl Iterator<Item = Range<usize>> {
+        let mut start = 0;
+        self.ends.chunks_exact(self.width).map(move |row| {
+            let from = at.checked_sub(1).map_or(start, |before| row[before] + 1);
+            start = row[row.len() - 1] + 1;
+            from as usize..row[at] as usize
+        })
+    }
 }
 
 /// One row.
@@ -84,7 +120,54 @@ impl<'t> Rows<'t> {
     pub fn new(text: &'t [u8]) -> Self {
         let quotes =
             csv_core::ReaderBuilder::new().terminator(csv_core::Terminator::Any(b'\n')).build();
-        Self { text, at: 0, line: 1, quotes }
+        let last = memchr::memrchr(b'\n', text.trim_ascii_end()).map_or(0, |newline| newline + 1);
+        Self { text, at: 0, line: 1, last, quotes }
+    }
+
+    /// Reads rows of `width` fields, at most so many; false if the next one has something special
+    /// about it, or is the last.
+    pub fn block(&mut self, width: usize, most: usize, block: &mut Block<'t>) -> bool {
+        let rest = self.text.get(self.at..self.last).unwrap_or_default();
+        block.ends.clear();
+        (block.text, block.line, block.at, block.width) = (rest, self.line, self.at, width);
+        let (words, tail) = rest.as_chunks();
+        let mut last = [u8::MAX; 8];
+        last[..tail.len()].copy_from_slice(tail);
+        // Fields and bytes of whole rows.
+        let (mut fields, mut bytes) = (0, 0);
+        'rows: for (i, word) in words.iter().chain([&last]).enumerate() {
+            let mut marks = low_bytes(*word);
+            while marks != 0 {
+                let at = 8 * i + marks.trailing_zeros() as usize / 8;
+                match rest[at] {
+                    b',' => block.ends.push(at as u32),
+                    b'\n' => {
+                        block.ends.push(at as u32);
+                        let has_all = block.ends.len() == fields + width;
+                        let is_odd = at == bytes || rest[at - 1] == b'\r';
+                        if !has_all || is_odd || (at - bytes) as u64 > ROW_BYTES {
+                            break 'rows;
+                        }
+                        (fields, bytes) = (block.ends.len(), at + 1);
+                        if fields == most * width {
+                            break 'rows;
+                        }
+                    }
+                    b'"' => break 'rows,
+                    _ => {}
+                }
+                marks &= marks - 1;
+            }
+        }
+        block.ends.truncate(fields);
+        self.at += bytes;
+        self.line += block.len() as u64;
+        fields > 0
+    }
+
+    /// Goes back to the beginning of a block.
+    pub fn back_to(&mut self, block: &Block<'_>) {
+        (self.at, self.line) = (block.at, block.line);
     }
 
     /// Reads the next row that is not blank, without its carriage return.
