@@ -104,7 +104,8 @@ impl TokenBin {
 
 /// The bin of a time, if the run fills it.
 fn bin_of<T>(bins: &mut [T], t_s: f64, width_s: f64) -> Option<&mut T> {
-    bins.get_mut((t_s / width_s).floor() as usize)
+    // What lies before the first is in it, as no time does.
+    bins.get_mut((t_s / width_s) as usize)
 }
 
 fn binned_tokens(run: &Run, whole: Span, width_s: f64) -> Vec<TokenBin> {

@@ -52,10 +52,10 @@ impl StepFunction {
                 (Some(t), None) | (None, Some(t)) => **t,
                 (None, None) => return steps,
             };
-            while starts.next_if(|t| t.total_cmp(&&next).is_le()).is_some() {
+            while starts.next_if(|t| t.total_cmp(&next).is_le()).is_some() {
                 value += 1.0;
             }
-            while ends.next_if(|t| t.total_cmp(&&next).is_le()).is_some() {
+            while ends.next_if(|t| t.total_cmp(&next).is_le()).is_some() {
                 value -= 1.0;
             }
             steps.times_s.push(next);

@@ -266,6 +266,7 @@ impl<'a> TurnColumns<'a> {
         });
     }
 
+    #[inline]
     fn turn(&self, row: u32, session: SessionIndex) -> Turn {
         let row = row as usize;
         Turn {

@@ -344,3 +344,6 @@ impl<'a> TextTable<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

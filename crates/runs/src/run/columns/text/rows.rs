@@ -28,8 +28,8 @@ pub struct Block<'t> {
     pub line: u64,
     /// From its beginning on.
     pub text: &'t [u8],
-    /// Where each field ends in that; one byte lies between a field and the next.
-    ends: Vec<u32>,
+    /// Where its fields begin, one byte behind the one before; where the next row would, too.
+    starts: Vec<u32>,
     width: usize,
     /// Where it begins in the whole text.
     at: usize,
@@ -38,18 +38,14 @@ pub struct Block<'t> {
 impl Block<'_> {
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.ends.len() / self.width
+        (self.starts.len() - 1) / self.width
     }
 
     /// Where the fields of a column lie in the text, row by row.
     #[inline]
     pub fn column(&self, at: usize) -> impl Iterator<Item = Range<usize>> {
-        let mut start = 0;
-        self.ends.chunks_exact(self.width).map(move |row| {
-            let from = at.checked_sub(1).map_or(start, |before| row[before] + 1);
-            start = row[row.len() - 1] + 1;
-            from as usize..row[at] as usize
-        })
+        let starts = |from: usize| self.starts[from..].iter().step_by(self.width);
+        starts(at).zip(starts(at + 1)).map(|(from, next)| *from as usize..*next as usize - 1)
     }
 }
 
@@ -128,27 +124,28 @@ impl<'t> Rows<'t> {
     /// about it, or is the last.
     pub fn block(&mut self, width: usize, most: usize, block: &mut Block<'t>) -> bool {
         let rest = self.text.get(self.at..self.last).unwrap_or_default();
-        block.ends.clear();
+        block.starts.clear();
+        block.starts.push(0);
         (block.text, block.line, block.at, block.width) = (rest, self.line, self.at, width);
         let (words, tail) = rest.as_chunks();
         let mut last = [u8::MAX; 8];
         last[..tail.len()].copy_from_slice(tail);
-        // Fields and bytes of whole rows.
-        let (mut fields, mut bytes) = (0, 0);
+        // Of whole rows: where the one after them begins, and how many fields there are.
+        let (mut bytes, mut fields) = (0, 0);
         'rows: for (i, word) in words.iter().chain([&last]).enumerate() {
             let mut marks = low_bytes(*word);
             while marks != 0 {
                 let at = 8 * i + marks.trailing_zeros() as usize / 8;
                 match rest[at] {
-                    b',' => block.ends.push(at as u32),
+                    b',' => block.starts.push(at as u32 + 1),
                     b'\n' => {
-                        block.ends.push(at as u32);
-                        let has_all = block.ends.len() == fields + width;
+                        let has_all = block.starts.len() == fields + width;
                         let is_odd = at == bytes || rest[at - 1] == b'\r';
                         if !has_all || is_odd || (at - bytes) as u64 > ROW_BYTES {
                             break 'rows;
                         }
-                        (fields, bytes) = (block.ends.len(), at + 1);
+                        block.starts.push(at as u32 + 1);
+                        (bytes, fields) = (at + 1, fields + width);
                         if fields == most * width {
                             break 'rows;
                         }
@@ -159,7 +156,7 @@ impl<'t> Rows<'t> {
                 marks &= marks - 1;
             }
         }
-        block.ends.truncate(fields);
+        block.starts.truncate(fields + 1);
         self.at += bytes;
         self.line += block.len() as u64;
         fields > 0
