@@ -9,6 +9,7 @@ use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
 use super::registration::PairedThresholds;
+use super::state::is_stuck;
 use super::test::TestMeasures;
 
 /// Whether a trap outlived what caused it (D1): the burst's sessions, or those
@@ -60,9 +61,7 @@ impl RegisteredTest for TriggerTest {
     /// Over every run with a trigger.
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let judged = Judged::labelled(evidence, |e| {
-            let window = e.measures.window.as_ref();
-            let below = self.stuck_follow_up_hit_below;
-            let stuck = window.and_then(|w| w.follow_up_hits.is_below(below));
+            let stuck = is_stuck(e.measures, self.stuck_follow_up_hit_below);
             let trigger = match e.for_test {
                 Some(TestMeasures::Trigger(trigger)) => Some(trigger),
                 _ => None,
