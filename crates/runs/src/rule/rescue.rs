@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::plan_identity::PlanIdentity;
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures, RescueTimes};
-use crate::measure::{population, rolling};
+use crate::measure::{LastMeasures, population, rolling};
+use crate::run::Run;
 use crate::setup::{Arm, Span};
 
 use super::in_words;
-use super::outcome::{Labelled, UNMEASURABLE};
+use super::outcome::Labelled;
 use super::registered::{
     Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
 };
@@ -135,7 +136,7 @@ impl RegisteredTest for RescueTest {
              outstanding) is released by {} s and the run stays good: from {} s after the release \
              on, every tile of {} s has a follow-up hit fraction of at least {}, all of it above \
              {}, and the uncached token rate is below {} times the all-miss rate. A rate passes in \
-             {} seeds; {} relapses refute the self.",
+             {} seeds; {} relapses refute the test.",
             self.engage_s,
             self.valid_hit_below,
             self.valid_outstanding_above,
@@ -173,14 +174,7 @@ impl RegisteredTest for RescueTest {
             return None;
         }
         Some(TestMeasures::Rescue(if on.role == Role::Subject {
-            let times = RescueTimes {
-                engage_s: self.engage_s,
-                valid_over_s: self.valid_over_s,
-                settle_s: self.settle_s,
-                tile_s: self.tile_s,
-                end_s,
-            };
-            let measures = Box::new(rescue::rescue(on.run, &times));
+            let measures = Box::new(rescue::rescue(on.run, &self.times(end_s)));
             RescueOrControl::Rescue { recovered_s: self.recovered_s(on, &measures), measures }
         } else {
             let since_engage = Span::new(self.engage_s, end_s);
@@ -244,6 +238,25 @@ impl RegisteredTest for RescueTest {
 }
 
 impl RescueTest {
+    /// When a subject is looked at whose window ends at `end_s`.
+    fn times(&self, end_s: f64) -> RescueTimes {
+        let Self { engage_s, valid_over_s, settle_s, tile_s, .. } = *self;
+        RescueTimes { engage_s, valid_over_s, settle_s, tile_s, end_s }
+    }
+
+    /// Whether a run, on whatever hardware, is RESCUED; `None` where it cannot say. `last` is
+    /// the end of its window.
+    pub fn is_rescued(
+        &self,
+        run: &Run,
+        last: &LastMeasures,
+        all_miss_tokens_per_s: Option<f64>,
+        paired: &PairedThresholds,
+    ) -> Option<bool> {
+        let measures = rescue::rescue(run, &self.times(last.span.end_s));
+        judge(&measures, last, None, all_miss_tokens_per_s, self, paired).is_rescued()
+    }
+
     fn recovered_s(&self, on: &Measurable<'_>, found: &RescueMeasures) -> Option<f64> {
         let capped = Span::new(found.engaged_s?, found.released_s?);
         let over_s = on.protocol.paired.last_s;

@@ -85,15 +85,8 @@ fn rates(
     let mut verdicts = Vec::new();
     let mut groups = Vec::new();
     for seeds in by_rate.into_values() {
-        let rescued = |s: &&RescueSeed| -> Option<bool> {
-            let run = s.rescue.as_ref()?;
-            match run.labelled.label {
-                "RESCUED" => Some(true),
-                super::UNMEASURABLE => None,
-                _ => Some(false),
-            }
-        };
-        let count = tally(seeds.iter().map(rescued), rule.seeds);
+        let rescued = seeds.iter().map(|seed| seed.rescue.as_ref()?.is_rescued());
+        let count = tally(rescued, rule.seeds);
         let stuck = seeds.iter().filter(|s| s.control_stuck == Some(true)).count();
         let unstuck = seeds.iter().any(|s| s.control_stuck == Some(false));
         for seed in seeds.iter().filter(|s| s.control_stuck.is_none()) {

@@ -27,6 +27,16 @@ pub struct RescueLabel {
     pub relapse: Option<bool>,
 }
 
+impl RescueLabel {
+    /// Whether it is RESCUED; `None` where it cannot say.
+    pub(super) fn is_rescued(&self) -> Option<bool> {
+        match self.labelled.label {
+            UNMEASURABLE => None,
+            label => Some(label == "RESCUED"),
+        }
+    }
+}
+
 /// Labels a rescue run. `hardware`: whether it is the registered one, `None` where the
 /// registration names none. `last` is the end of the run, for RECOVERED.
 pub(super) fn judge(
