@@ -1,6 +1,7 @@
 //! What a rule says: a label per run, a verdict per group of runs, a word for the test.
 
 use super::clause::{Clause, deciding};
+use super::state::State;
 use super::vote::{RateVerdict, Tally};
 
 /// A run's label and the clauses that led to it.
@@ -106,4 +107,33 @@ impl Outcome {
         };
         Self::new(word, because, groups)
     }
+}
+
+/// One seed of one rate of the paired test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeedOutcome {
+    /// The seed.
+    pub seed: u64,
+    /// The arms' states, in the order of [`super::paired::ARMS`]; `None` where there is no usable run.
+    pub states: [Option<State>; 3],
+    /// Whether all three arms met their condition; `None` when one is missing or
+    /// cannot be measured.
+    pub met: Option<bool>,
+}
+
+/// The verdict on one rate of the paired test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairedVerdict {
+    /// The rate, a multiple of lambda_ref.
+    pub multiple: f64,
+    /// Seeds, in order.
+    pub seeds: Vec<SeedOutcome>,
+    /// How it came out.
+    pub verdict: RateVerdict,
+    /// Seeds in which all conditions were met.
+    pub met: u64,
+    /// Seeds that could be judged.
+    pub judged: u64,
+    /// Runs that could not be used, and why.
+    pub set_aside: Vec<String>,
 }

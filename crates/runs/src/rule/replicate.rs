@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::in_words;
 use super::outcome::{Group, Outcome};
-use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
-use super::registration::PairedThresholds;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role,
+};
 use super::stability::{self, QueueFromEmpty, Stability, stable};
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, tally};
 
 /// Replicates of from-empty runs (REPLICATE-EDGE, sec 7, Table 12).
@@ -54,12 +55,10 @@ impl RegisteredTest for ReplicateTest {
         Role::subject(run.is_from_empty())
     }
 
-    fn measure(&self, run: &Measurable<'_>) -> Option<TestMeasures> {
-        Some(TestMeasures::Replicate(QueueFromEmpty::of(run)))
-    }
-
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
-        let judged = Judged::labelled(evidence, |e| stability::label(e, &self.stability));
+        let judged = Judged::labelled(evidence, |e| {
+            Some(stability::label(Self::found(e)?, &self.stability))
+        });
         let votes = |original: &Original| {
             let of_plan = evidence.iter().zip(&judged.labels);
             let of_plan = of_plan.filter(|(e, _)| e.counts && e.meta.seed == original.seed);
@@ -68,6 +67,14 @@ impl RegisteredTest for ReplicateTest {
         };
         let plans: Vec<(u64, Vec<Option<bool>>)> = self.originals.iter().map(votes).collect();
         judged.with(decide(&plans, self.replicates), Vec::new())
+    }
+}
+
+impl MeasuringTest for ReplicateTest {
+    type Measures = QueueFromEmpty;
+
+    fn measure(&self, run: &Measurable<'_>) -> Option<QueueFromEmpty> {
+        Some(QueueFromEmpty::of(run))
     }
 }
 

@@ -16,10 +16,9 @@ use crate::setup::{Arm, Span};
 use super::in_words;
 use super::outcome::Labelled;
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::Quorum;
 
 mod decide;
@@ -167,21 +166,6 @@ impl RegisteredTest for RescueTest {
         }
     }
 
-    /// Nothing where the run ends too early.
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let end_s = on.protocol.paired.window_s.end_s;
-        if !on.reached(end_s) {
-            return None;
-        }
-        Some(TestMeasures::Rescue(if on.role == Role::Subject {
-            let measures = Box::new(rescue::rescue(on.run, &self.times(end_s)));
-            RescueOrControl::Rescue { recovered_s: self.recovered_s(on, &measures), measures }
-        } else {
-            let since_engage = Span::new(self.engage_s, end_s);
-            RescueOrControl::Control(Box::new(rescue::control(on.run, since_engage)))
-        }))
-    }
-
     /// A label per run, pairs by rate and seed, an outcome over the pairs.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let mut judged = Judged::labelled(evidence, |e| match (e.role, &e.meta.arm) {
@@ -237,6 +221,25 @@ impl RegisteredTest for RescueTest {
     }
 }
 
+impl MeasuringTest for RescueTest {
+    type Measures = RescueOrControl;
+
+    /// Nothing where the run ends too early.
+    fn measure(&self, on: &Measurable<'_>) -> Option<RescueOrControl> {
+        let end_s = on.protocol.paired.window_s.end_s;
+        if !on.reached(end_s) {
+            return None;
+        }
+        Some(if on.role == Role::Subject {
+            let measures = Box::new(rescue::rescue(on.run, &self.times(end_s)));
+            RescueOrControl::Rescue { recovered_s: self.recovered_s(on, &measures), measures }
+        } else {
+            let since_engage = Span::new(self.engage_s, end_s);
+            RescueOrControl::Control(Box::new(rescue::control(on.run, since_engage)))
+        })
+    }
+}
+
 impl RescueTest {
     /// When a subject is looked at whose window ends at `end_s`.
     fn times(&self, end_s: f64) -> RescueTimes {
@@ -269,7 +272,7 @@ impl RescueTest {
         let registration = case.registration;
         let last = run.measures.last.as_ref()?;
         let gpu = run.meta.gpu.as_ref().map(|g| g.name.as_str());
-        let hardware = registration.hardware.as_deref().map(|asked| gpu == Some(asked));
+        let hardware = registration.hardware.map(|asked| gpu == Some(asked));
         let all_miss = registration.all_miss_tokens_per_s;
         Some(judge(rescued(run)?, last, hardware, all_miss, self, &registration.rule))
     }
@@ -285,16 +288,13 @@ impl RescueTest {
 }
 
 fn rescued<'a>(run: &Evidence<'a>) -> Option<&'a RescueMeasures> {
-    match run.for_test? {
-        TestMeasures::Rescue(found) => found.rescue(),
-        _ => None,
-    }
+    RescueTest::found(run)?.rescue()
 }
 
 fn control<'a>(run: &Evidence<'a>) -> Option<&'a ControlMeasures> {
-    match run.for_test? {
-        TestMeasures::Rescue(RescueOrControl::Control(found)) => Some(found),
-        _ => None,
+    match RescueTest::found(run)? {
+        RescueOrControl::Control(found) => Some(found),
+        RescueOrControl::Rescue { .. } => None,
     }
 }
 

@@ -6,7 +6,7 @@ pub mod reach;
 use crate::measure::{LastMeasures, RunMeasures};
 
 use super::clause::{Clause, Comparison, all_hold};
-use super::registration::PairedThresholds;
+use super::thresholds::PairedThresholds;
 
 /// What a run is judged against.
 #[derive(Debug, Clone, Copy, PartialEq)]

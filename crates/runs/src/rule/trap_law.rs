@@ -17,8 +17,8 @@ use super::clause::{Clause, Comparison, all_hold};
 use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
-use super::registration::PairedThresholds;
 use super::state::{Load, is_stuck};
+use super::thresholds::PairedThresholds;
 use super::vote::RateVerdict;
 
 /// Scores of the trap law (S1 to S5).

@@ -7,10 +7,11 @@ use crate::measure::trigger::{TriggerMeasures, trigger};
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
-use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
-use super::registration::PairedThresholds;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role,
+};
 use super::state::is_stuck;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 
 /// Whether a trap outlived what caused it (D1): the burst's sessions, or those
 /// with a slowed tool call.
@@ -54,19 +55,11 @@ impl RegisteredTest for TriggerTest {
         Role::subject(run.is_open() && triggered)
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        trigger(on.run, self.dose).map(TestMeasures::Trigger)
-    }
-
     /// Over every run with a trigger.
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let judged = Judged::labelled(evidence, |e| {
             let stuck = is_stuck(e.measures, self.stuck_follow_up_hit_below);
-            let trigger = match e.for_test {
-                Some(TestMeasures::Trigger(trigger)) => Some(trigger),
-                _ => None,
-            };
-            Some(judge(stuck, trigger))
+            Some(judge(stuck, Self::found(e)))
         });
         let labels: Vec<Labelled> = judged.labels.iter().flatten().cloned().collect();
         judged.with(decide(&labels), Vec::new())
@@ -74,6 +67,14 @@ impl RegisteredTest for TriggerTest {
 
     fn tables(&self) -> &'static [&'static str] {
         &["trigger"]
+    }
+}
+
+impl MeasuringTest for TriggerTest {
+    type Measures = TriggerMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TriggerMeasures> {
+        trigger(on.run, self.dose)
     }
 }
 

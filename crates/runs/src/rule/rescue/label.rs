@@ -6,8 +6,8 @@ use crate::measure::rolling::Rolled;
 use crate::measure::{LastMeasures, Share};
 use crate::rule::clause::{Clause, Comparison, all_hold};
 use crate::rule::outcome::{Labelled, UNMEASURABLE};
-use crate::rule::registration::PairedThresholds;
 use crate::rule::state::recovered;
+use crate::rule::thresholds::PairedThresholds;
 use crate::setup::Span;
 
 use super::RescueTest;

@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn what_is_no_plain_number_is_none() {
-        for field in ["", ".", "..", "1..2", "1.2.", "./", "1./2", "-1.5", "+2", "1e5", "1,5", "a"] {
+        for field in ["", ".", "..", "1..2", "1.2.", "./", "1./2", "-1.5", "+2", "1e5", "1,5", "a"]
+        {
             for (text, at) in places(field) {
                 assert_eq!(decimal(text.as_bytes(), at.clone()), None, "{field} in {text}");
                 assert_eq!(whole(text.as_bytes(), at), None, "{field} in {text}");
