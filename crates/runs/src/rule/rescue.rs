@@ -73,29 +73,34 @@ pub struct RescueTest {
     pub hold_s: f64,
 }
 
+impl RescueTest {
+    /// R1's (App. E.7).
+    pub const PUBLISHED: Self = Self {
+        engage_s: 1800.0,
+        valid_over_s: 300.0,
+        valid_hit_below: 0.2,
+        valid_outstanding_above: 50.0,
+        released_by_s: 7200.0,
+        settle_s: 300.0,
+        tile_s: 300.0,
+        tile_hit_at_least: 0.5,
+        interval_hit_above: 0.8,
+        token_rate_below: 0.5,
+        relapse_hit_below: 0.2,
+        control_hit_below: 0.2,
+        seeds: Quorum::TWO_OF_THREE,
+        refuted_by_relapses: 2,
+        refuted_by_unreleased: Some(2),
+        engage_within_s: 10.0,
+        capped_at_least_s: 600.0,
+        tick_s: 10.0,
+        hold_s: 300.0,
+    };
+}
+
 impl Default for RescueTest {
     fn default() -> Self {
-        Self {
-            engage_s: 1800.0,
-            valid_over_s: 300.0,
-            valid_hit_below: 0.2,
-            valid_outstanding_above: 50.0,
-            released_by_s: 7200.0,
-            settle_s: 300.0,
-            tile_s: 300.0,
-            tile_hit_at_least: 0.5,
-            interval_hit_above: 0.8,
-            token_rate_below: 0.5,
-            relapse_hit_below: 0.2,
-            control_hit_below: 0.2,
-            seeds: Quorum::TWO_OF_THREE,
-            refuted_by_relapses: 2,
-            refuted_by_unreleased: Some(2),
-            engage_within_s: 10.0,
-            capped_at_least_s: 600.0,
-            tick_s: 10.0,
-            hold_s: 300.0,
-        }
+        Self::PUBLISHED
     }
 }
 
