@@ -294,7 +294,7 @@ fn decide_arm(
         "model F closest in {} of {} seeds, the slope's sign as asked in {} of {}",
         theory.met, theory.judged, sign.met, sign.judged
     );
-    (Group { name: arm.name.clone(), verdict: verdict.into(), because }, rate)
+    (Group::new(&arm.name, verdict, because), rate)
 }
 
 /// The outcome over the arms.

@@ -182,7 +182,7 @@ fn group(name: &str, edge: &Edge) -> Group {
     } else {
         "largest stable, first unstable; NOT monotone: a stable rate lies above an unstable one"
     };
-    Group { name: name.into(), verdict, because: because.into() }
+    Group::new(name, verdict, because)
 }
 
 #[cfg(test)]

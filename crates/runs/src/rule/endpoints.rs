@@ -222,7 +222,7 @@ fn shown(name: String, runs: &[&DoseRun]) -> Group {
         .iter()
         .map(|r| format!("seed {} {}", r.seed, r.endpoint.map_or(UNMEASURABLE, Endpoint::word)))
         .collect();
-    Group { name, verdict: NOT_USED.into(), because: words.join(", ") }
+    Group::new(name, NOT_USED, words.join(", "))
 }
 
 #[cfg(test)]

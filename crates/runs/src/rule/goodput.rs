@@ -159,11 +159,11 @@ fn ranges(spans: &[(&'static str, Span)], runs: &[(&str, [Option<f64>; 2])]) -> 
                 runs.iter().filter(|(a, _)| a == arm).filter_map(|(_, lost)| lost[i]).collect();
             let least = lost.iter().copied().min_by(f64::total_cmp);
             let most = lost.iter().copied().max_by(f64::total_cmp);
-            groups.push(Group {
-                name: format!("{arm}, {name}"),
-                verdict: format!("{} to {}", percent(least), percent(most)),
-                because: format!("{} runs", lost.len()),
-            });
+            groups.push(Group::new(
+                format!("{arm}, {name}"),
+                format!("{} to {}", percent(least), percent(most)),
+                format!("{} runs", lost.len()),
+            ));
         }
     }
     groups

@@ -324,10 +324,8 @@ fn decide(runs: &[(bool, Labelled)], rule: &MechanismTest) -> Outcome {
         runs.iter().filter(|(b, l)| *b == burst && l.label == label).count() as u64
     };
     let count = |burst: bool| runs.iter().filter(|(b, _)| *b == burst).count() as u64;
-    let group = |burst: bool, name: &str, what: &str| Group {
-        name: name.into(),
-        verdict: format!("{} of {}", of(burst, "HELD"), count(burst)),
-        because: what.into(),
+    let group = |burst: bool, name: &str, what: &str| {
+        Group::new(name, format!("{} of {}", of(burst, "HELD"), count(burst)), what)
     };
     let groups = vec![
         group(true, "BURST", "(b) and (c) held"),

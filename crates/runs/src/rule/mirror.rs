@@ -340,7 +340,7 @@ fn decide_rate(rate: f64, calls: &[&Labelled], rule: &MirrorTest) -> Group {
         "{role}; RENEWAL in {}, CURVE in {}, NOT-TRAPPED in {} of {} seeds",
         renewal.met, curve.met, untrapped.met, renewal.judged
     );
-    Group { name: format!("rate {rate:.2}"), verdict: verdict.into(), because }
+    Group::of_rate(rate, verdict, because)
 }
 
 /// The outcome: the decisive rate's verdict.

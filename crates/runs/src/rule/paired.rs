@@ -15,7 +15,7 @@ use super::outcome::{Group, Labelled, Outcome, PairedVerdict, SeedOutcome};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
 use super::state::State;
 use super::thresholds::PairedThresholds;
-use super::vote::{RateVerdict, Tally, tally};
+use super::vote::{Tally, tally};
 
 /// BURST, NOBURST and CAPPED at the registration's rates (Table 6). Its thresholds are the
 /// registration's, which every kind of test shares.
@@ -101,16 +101,9 @@ fn group(rate: &PairedVerdict) -> Group {
         format!("seed {}: {}", s.seed, words.join(", "))
     };
     let seeds: Vec<String> = rate.seeds.iter().map(seed).collect();
-    Group {
-        name: format!("rate {:.2}", rate.multiple),
-        verdict: rate.verdict.words().into(),
-        because: format!(
-            "all three arms in {} of {} seeds; {}",
-            rate.met,
-            rate.judged,
-            seeds.join("; ")
-        ),
-    }
+    let (met, judged) = (rate.met, rate.judged);
+    let because = format!("all three arms in {met} of {judged} seeds; {}", seeds.join("; "));
+    Group::of_rate(rate.multiple, rate.verdict.words(), because)
 }
 
 /// The three arms of the test, in the order they are printed, with the state it asks of each.

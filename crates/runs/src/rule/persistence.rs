@@ -185,14 +185,14 @@ fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
     let escaped = trapped.iter().filter(|l| l.escape_s.is_some()).count();
     let hours = trapped.iter().map(|l| l.trapped_s).sum::<f64>() / 3600.0;
     let shortest = trapped.iter().map(|l| l.trapped_s).min_by(f64::total_cmp);
-    let groups = vec![Group {
-        name: "trapped runs".into(),
-        verdict: format!("{escaped} of {} escaped", trapped.len()),
-        because: format!(
+    let groups = vec![Group::new(
+        "trapped runs",
+        format!("{escaped} of {} escaped", trapped.len()),
+        format!(
             "{hours:.2} trapped hours from the end of the first window; shortest span {} s",
             shortest.map_or("none".into(), |s| format!("{s:.0}"))
         ),
-    }];
+    )];
     let (word, because) = match escape_bound(trapped.len() as u64, rule.confidence) {
         None => ("not decidable", "no run is trapped".to_owned()),
         Some(_) if escaped > 0 => {

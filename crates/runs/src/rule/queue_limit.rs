@@ -142,10 +142,8 @@ fn judge(
 fn decide(runs: &[(u64, Labelled)], rule: &QueueLimitTest) -> Outcome {
     let groups = runs
         .iter()
-        .map(|(seed, l)| Group {
-            name: format!("seed {seed}"),
-            verdict: l.label.into(),
-            because: l.because.clone().unwrap_or_default(),
+        .map(|(seed, l)| {
+            Group::new(format!("seed {seed}"), l.label, l.because.clone().unwrap_or_default())
         })
         .collect();
     let count = |word| runs.iter().filter(|(_, l)| l.label == word).count() as u64;

@@ -85,10 +85,9 @@ fn decide(plans: &[(u64, Vec<Option<bool>>)], quorum: Quorum) -> Outcome {
         plans.iter().map(|(seed, votes)| (seed, tally(votes.iter().copied(), quorum))).collect();
     let groups = tallies
         .iter()
-        .map(|(seed, t)| Group {
-            name: format!("plan of seed {seed}"),
-            verdict: t.verdict.words().into(),
-            because: format!("as the original in {} of {} replicates", t.met, t.judged),
+        .map(|(seed, t)| {
+            let because = format!("as the original in {} of {} replicates", t.met, t.judged);
+            Group::new(format!("plan of seed {seed}"), t.verdict.words(), because)
         })
         .collect();
     let verdicts: Vec<_> = tallies.iter().map(|t| t.1.verdict).collect();

@@ -296,7 +296,7 @@ fn decide_group(name: &str, runs: &[TrappedRun], rule: &TrapLawTest) -> (Group, 
             None => (RateVerdict::NotDecidable.words(), RateVerdict::NotDecidable),
         }
     };
-    (Group { name: name.into(), verdict: verdict.into(), because }, rate)
+    (Group::new(name, verdict, because), rate)
 }
 
 /// The outcome over groups: refuted if any group is; not decidable if none could be scored.

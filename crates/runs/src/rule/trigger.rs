@@ -122,11 +122,7 @@ fn judge(stuck: Option<bool>, trigger: Option<&TriggerMeasures>) -> Labelled {
 fn decide(labels: &[Labelled]) -> Outcome {
     let count = |word: &str| labels.iter().filter(|l| l.label == word).count();
     let groups = ["OUTLIVES", "HITS AFTER", "TRIGGER PRESENT", "NOT STUCK"]
-        .map(|word| Group {
-            name: word.into(),
-            verdict: count(word).to_string(),
-            because: "runs".into(),
-        })
+        .map(|word| Group::new(word, count(word).to_string(), "runs"))
         .to_vec();
     let gone = count("OUTLIVES") + count("HITS AFTER");
     let (word, because) = match (gone, count("HITS AFTER")) {

@@ -100,16 +100,13 @@ fn rates(
             RateVerdict::Pass if stuck < seeds.len() => RateVerdict::NotDecidable,
             verdict => verdict,
         };
-        groups.push(Group {
-            name: format!("rate {:.2}", seeds[0].multiple),
-            verdict: verdict.words().into(),
-            because: format!(
-                "RESCUED in {} of {} seeds, control STUCK in {stuck} of {}",
-                count.met,
-                count.judged,
-                seeds.len()
-            ),
-        });
+        let because = format!(
+            "RESCUED in {} of {} seeds, control STUCK in {stuck} of {}",
+            count.met,
+            count.judged,
+            seeds.len()
+        );
+        groups.push(Group::of_rate(seeds[0].multiple, verdict.words(), because));
         verdicts.push(verdict);
     }
     (groups, verdicts)
