@@ -26,7 +26,7 @@ use crate::sim::{Options, RunSpec, SimError, check_spec, simulate};
 
 /// A run of a campaign, ready to be made.
 #[derive(Debug, Clone)]
-pub struct Job<'a> {
+pub struct CampaignRun<'a> {
     /// What the campaign says of it.
     pub planned: PlannedRun<'a>,
     /// What is simulated.
@@ -91,23 +91,23 @@ pub enum MakeError {
     Config(#[from] serde_yaml::Error),
 }
 
-/// The runs of `campaign` in its order. Whether each can be simulated, [`Job::check`] says.
+/// The runs of `campaign` in its order. Whether each can be simulated, [`CampaignRun::check`] says.
 ///
 /// # Errors
 /// A cell or registration that is not there, or a cell's recorded sessions that are not.
-pub fn jobs<'a>(
+pub fn campaign_runs<'a>(
     campaign: &'a Campaign,
     configs: &'a Configs,
     options: impl Fn(Options) -> Options,
-) -> Result<Vec<Job<'a>>, CampaignError> {
-    campaign.runs().into_iter().map(|planned| job(planned, configs, &options)).collect()
+) -> Result<Vec<CampaignRun<'a>>, CampaignError> {
+    campaign.runs().into_iter().map(|planned| campaign_run(planned, configs, &options)).collect()
 }
 
-fn job<'a>(
+fn campaign_run<'a>(
     planned: PlannedRun<'a>,
     configs: &'a Configs,
     options: &impl Fn(Options) -> Options,
-) -> Result<Job<'a>, CampaignError> {
+) -> Result<CampaignRun<'a>, CampaignError> {
     let test = planned.test;
     let unknown = |what: &str, name: &str, known: Vec<&str>| CampaignError::Unknown {
         test: test.test.clone(),
@@ -135,7 +135,7 @@ fn job<'a>(
     let dir =
         Path::new(&test.test).join(format!("agentload_{}", planned.arm.arm())).join(&planned.id);
     let label = Label { run_id: planned.id.clone(), registration };
-    Ok(Job { planned, spec, label, dir })
+    Ok(CampaignRun { planned, spec, label, dir })
 }
 
 /// What binds a run to a registration of the project.
@@ -179,7 +179,7 @@ pub(crate) fn one_per_thread<T: Sync, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-impl Job<'_> {
+impl CampaignRun<'_> {
     /// Draws its plan, to find out before it is made what is wrong with it.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::table::Table;
 
-use ledger::{Books, Entry, Ledger};
+use ledger::{Entry, Ledger, LedgerInputs};
 
 /// Where the manifest lies, relative to the project's folder.
 pub const JSON_PATH: &str = "paper/numbers.json";
@@ -122,7 +122,7 @@ pub struct OutputEntry {
 
 /// One analysis with everything made from it.
 #[derive(Debug)]
-pub struct Made {
+pub struct MadeAnalysis {
     /// Its judged runs.
     pub evaluated: Evaluated,
     /// Its tables.
@@ -131,7 +131,7 @@ pub struct Made {
     pub figures: Vec<FigureFiles>,
 }
 
-impl Made {
+impl MadeAnalysis {
     /// Every file it gives, in order of path.
     pub fn files(&self) -> Vec<OutputFile> {
         let tables = self.tables.iter().flat_map(table_files);
@@ -150,11 +150,11 @@ pub const PUBLISHED: &str = "published";
 
 impl Manifest {
     /// The manifest of everything that was made.
-    pub fn of(made: &[Made], books: Option<&LedgerMade>) -> Self {
+    pub fn of(made: &[MadeAnalysis], ledger: Option<&MadeLedger>) -> Self {
         let tables = made.iter().flat_map(|m| &m.tables);
         let figures = made.iter().flat_map(|m| &m.figures);
         let all: BTreeSet<SourceEntry> = tables
-            .chain(books.iter().flat_map(|b| &b.ledger.tables))
+            .chain(ledger.iter().flat_map(|made| &made.ledger.tables))
             .flat_map(|table| &table.rows)
             .flat_map(|row| &row.sources)
             .chain(figures.flat_map(|f| &f.sources))
@@ -191,13 +191,13 @@ impl Manifest {
             ledger_files: Vec::new(),
             sources: Vec::new(),
         };
-        if let Some(books) = books {
-            for table in &books.ledger.tables {
+        if let Some(made) = ledger {
+            for table in &made.ledger.tables {
                 manifest.tables.push(table_entry(table, PUBLISHED, &places));
                 manifest.outputs.extend(outputs_of_table(table, PUBLISHED, &places));
             }
-            manifest.ledger.clone_from(&books.ledger.entries);
-            manifest.ledger_files.clone_from(&books.files);
+            manifest.ledger.clone_from(&made.ledger.entries);
+            manifest.ledger_files.clone_from(&made.files);
         }
         manifest.sources = sources;
         manifest
@@ -259,28 +259,28 @@ impl Manifest {
 
 /// The ledger and the files it rests on.
 #[derive(Debug)]
-pub struct LedgerMade {
+pub struct MadeLedger {
     /// The ledger.
     pub ledger: Ledger,
     /// Derived tables, bindings and settings with their hashes, in order of path.
     pub files: Vec<SourceEntry>,
 }
 
-impl LedgerMade {
+impl MadeLedger {
     /// The ledger over what was made.
     ///
     /// # Errors
     /// Published values or bindings that cannot be used; a file that cannot be read.
-    pub fn of(made: &[Made]) -> Result<Self, ConfigError> {
-        let books = Books::load()?;
+    pub fn of(made: &[MadeAnalysis]) -> Result<Self, ConfigError> {
+        let inputs = LedgerInputs::load()?;
         let names = made.iter().flat_map(|m| m.evaluated.names.clone()).collect();
-        let ledger = books.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()), &names)?;
+        let ledger = inputs.ledger(made.iter().flat_map(|m| m.tables.iter().cloned()), &names)?;
         let derived: BTreeMap<PathBuf, String> = made
             .iter()
             .flat_map(|m| m.tables.iter().flat_map(table_files))
             .map(|file| (file.path, sha256_hex(&file.bytes)))
             .collect();
-        let mut named = books.files();
+        let mut named = inputs.files();
         named.extend(ledger.entries.iter().flat_map(|e| e.computed_from.iter().cloned()));
         let entry = |path: PathBuf| match derived.get(&path) {
             Some(sha256) => Ok(SourceEntry { path, sha256: sha256.clone() }),
@@ -322,7 +322,7 @@ fn lines<T: Serialize>(values: &[T]) -> serde_json::Result<String> {
     Ok(format!("[\n{}\n]", rows.join(",\n")))
 }
 
-fn analysis_entry(made: &Made) -> AnalysisEntry {
+fn analysis_entry(made: &MadeAnalysis) -> AnalysisEntry {
     let evaluated = &made.evaluated;
     let mut configs = vec![SourceEntry::from(&evaluated.spec)];
     configs.extend(evaluated.configs.iter().map(SourceEntry::from));

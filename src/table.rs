@@ -53,6 +53,7 @@ use crate::judged::ScoredRun;
 use crate::measure::RunMeasures;
 use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
+use crate::rule::state::is_stuck;
 use crate::setup::Configs;
 pub(crate) use trapcheck_answers::{about_run, runs};
 pub use trapcheck_answers::{paired, trap_check};
@@ -84,7 +85,7 @@ fn judged_for_the_paired_test(runs: &[ScoredRun]) -> impl Iterator<Item = &Score
 
 /// Whether a run is stuck over its window: its follow-up hit fraction is below the threshold.
 fn stuck(measures: &RunMeasures, below: f64) -> Cell {
-    Cell::yes_no(measures.window.as_ref().and_then(|w| w.follow_up_hits.is_below(below)))
+    Cell::yes_no(is_stuck(measures, below))
 }
 
 /// What a session of a cell's workload asks for on average.

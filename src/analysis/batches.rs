@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::Job;
+use crate::campaign::CampaignRun;
 use crate::run::Meta;
 use crate::setup::{Arm, ConfigError};
 
@@ -178,7 +178,7 @@ impl RunsOrigin {
 
 impl SimulatedOrigin {
     /// Whether a run of the campaign belongs to the batch.
-    pub fn holds(&self, job: &Job<'_>) -> bool {
+    pub fn holds(&self, job: &CampaignRun<'_>) -> bool {
         let test = job.planned.test;
         self.tests.contains(&test.test)
             && (self.cells.is_empty() || self.cells.contains(&test.cell))

@@ -4,7 +4,7 @@
 //! folders of its own, so each of its runs is found in the campaign by what was done to it:
 //! its test, cell, arm, dose, rate and seed.
 
-use crate::campaign::Job;
+use crate::campaign::CampaignRun;
 use crate::measure::treatment::Dose;
 use crate::setup::ArmSpec;
 
@@ -12,16 +12,20 @@ use super::statistics::RunStatistics;
 
 /// The folder that the campaign gives to a run like this one of one of these tests;
 /// `None` where the campaign has no such run, or several tests have one.
-pub fn campaign_name(run: &RunStatistics, tests: &[String], jobs: &[Job<'_>]) -> Option<String> {
+pub fn campaign_name(
+    run: &RunStatistics,
+    tests: &[String],
+    jobs: &[CampaignRun<'_>],
+) -> Option<String> {
     let of_batch = jobs.iter().filter(|job| tests.contains(&job.planned.test.test));
-    let fitting: Vec<&Job<'_>> = of_batch.filter(|job| fits(job, run)).collect();
+    let fitting: Vec<&CampaignRun<'_>> = of_batch.filter(|job| fits(job, run)).collect();
     let first = fitting.first()?;
     // Tests that differ in what a run does not say, such as its scheduling, name none.
     let one_test = fitting.iter().all(|job| job.planned.test.test == first.planned.test.test);
     one_test.then(|| first.dir.display().to_string())
 }
 
-fn fits(job: &Job<'_>, run: &RunStatistics) -> bool {
+fn fits(job: &CampaignRun<'_>, run: &RunStatistics) -> bool {
     let planned = &job.planned;
     let same_rate = match (planned.multiple, run.meta.rate.multiple) {
         (Some(planned), Some(own)) => (planned - own).abs() < 1e-6,
@@ -36,7 +40,7 @@ fn fits(job: &Job<'_>, run: &RunStatistics) -> bool {
 }
 
 /// Whether the run was given what the arm gives.
-fn same_dose(arm: &ArmSpec, run: &RunStatistics, job: &Job<'_>) -> bool {
+fn same_dose(arm: &ArmSpec, run: &RunStatistics, job: &CampaignRun<'_>) -> bool {
     let given = &run.treatment;
     match arm {
         ArmSpec::Burst { sessions } => {

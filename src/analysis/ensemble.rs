@@ -26,7 +26,7 @@ use super::project::{Evaluated, Project};
 use super::score::score;
 use super::spec::{Analysis, TableKind};
 use super::statistics::RunStatistics;
-use crate::campaign::{Job, jobs};
+use crate::campaign::{CampaignRun, campaign_runs};
 use crate::configs::hashed;
 use crate::run::SourceFile;
 use crate::setup::{Campaign, ConfigError, Configs};
@@ -98,7 +98,7 @@ struct Member<'a> {
     analysis: Analysis,
     file: SourceFile,
     /// Folder and run, in the order in which the analysis reads them.
-    runs: Vec<(PathBuf, Job<'a>)>,
+    runs: Vec<(PathBuf, CampaignRun<'a>)>,
     /// What runs are called in the campaign, by their folder.
     names: BTreeMap<String, String>,
 }
@@ -124,7 +124,7 @@ impl EnsembleSpec {
     }
 
     /// How a run is modelled.
-    fn options(&self, job: &Job<'_>) -> Options {
+    fn options(&self, job: &CampaignRun<'_>) -> Options {
         let campaign = job.spec.options;
         match self.ways {
             Ways::Campaign => campaign,
@@ -168,7 +168,7 @@ impl<'a> Ensemble<'a> {
     ) -> Result<Self, AnalysisError> {
         let mut all = BTreeMap::new();
         for (path, campaign) in &campaigns.0 {
-            let jobs = jobs(campaign, &project.configs, |options| options)?;
+            let jobs = campaign_runs(campaign, &project.configs, |options| options)?;
             all.insert(path.as_path(), jobs);
         }
         let wrong = |message: String| AnalysisError::Config(ConfigError::new(file, message));
@@ -186,7 +186,8 @@ impl<'a> Ensemble<'a> {
                 return Err(wrong(format!("analysis {} has runs of no batch", analysis.name)));
             }
             let member = Member::of(project, path, analysis, &asked.tables, &all)?;
-            let too_large = |(_, job): &&(PathBuf, Job<'_>)| job.spec.seed >= spec.seeds_per_draw;
+            let too_large =
+                |(_, job): &&(PathBuf, CampaignRun<'_>)| job.spec.seed >= spec.seeds_per_draw;
             if let Some((_, job)) = member.runs.iter().find(too_large) {
                 let (id, k) = (&job.planned.id, spec.seeds_per_draw);
                 return Err(wrong(format!("seeds_per_draw: {k} is not above the seed of {id}")));
@@ -194,7 +195,7 @@ impl<'a> Ensemble<'a> {
             members.push(member);
         }
         let jobs = members.iter().flat_map(|member| member.runs.iter().map(|(_, job)| job));
-        let jobs: Vec<&Job<'_>> = jobs.collect();
+        let jobs: Vec<&CampaignRun<'_>> = jobs.collect();
         let seeds = Seeds::of(&spec.arrivals, &jobs, spec.draws, spec.seeds_per_draw)?;
         Ok(Self { project, spec, members, seeds })
     }
@@ -241,7 +242,7 @@ impl<'a> Ensemble<'a> {
         &self,
         draw: u64,
         dir: &Path,
-        job: &Job<'_>,
+        job: &CampaignRun<'_>,
         configs: &Configs,
     ) -> Result<RunStatistics, AnalysisError> {
         let wrong = |why: String| AnalysisError::Draw {
@@ -269,11 +270,11 @@ impl<'a> Member<'a> {
         path: &Path,
         analysis: &Analysis,
         tables: &[TableKind],
-        all: &BTreeMap<&Path, Vec<Job<'a>>>,
+        all: &BTreeMap<&Path, Vec<CampaignRun<'a>>>,
     ) -> Result<Self, AnalysisError> {
         let root = Path::new(RESULTS).join(SIMULATED);
         let written = &all[project.batches.campaign.as_path()];
-        let mut written: Vec<(PathBuf, &Job<'a>)> =
+        let mut written: Vec<(PathBuf, &CampaignRun<'a>)> =
             written.iter().map(|job| (root.join(&job.dir), job)).collect();
         written.sort_by(|(a, _), (b, _)| a.cmp(b));
         let dirs: Vec<PathBuf> = written.iter().map(|(dir, _)| dir.clone()).collect();
@@ -302,8 +303,9 @@ impl<'a> Member<'a> {
             runs.push((dir, job.clone()));
         }
         for (campaign, origins) in simulated {
-            let holds = |job: &&Job<'_>| origins.iter().any(|origin| origin.holds(job));
-            let named = |job: &Job<'a>| (Path::new("simulated").join(&job.dir), job.clone());
+            let holds = |job: &&CampaignRun<'_>| origins.iter().any(|origin| origin.holds(job));
+            let named =
+                |job: &CampaignRun<'a>| (Path::new("simulated").join(&job.dir), job.clone());
             runs.extend(all[campaign].iter().filter(holds).map(named));
         }
         runs.iter().try_for_each(|(_, job)| job.check())?;

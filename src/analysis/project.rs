@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::campaign::{Job, jobs};
+use crate::campaign::{CampaignRun, campaign_runs};
 use crate::configs::{hashed, yaml_files};
 use crate::directory::{Found, find_runs_by};
 use crate::run::{Problem, SourceFile};
@@ -167,7 +167,8 @@ impl Project {
         let mut measured = store.runs(&selected.dirs, &done);
         measured.retain(|run| run.as_ref().map_or(true, |run| selected.holds(run)));
         for (campaign, wanted) in &selected.simulated {
-            let holds = |job: &Job<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(job));
+            let holds =
+                |job: &CampaignRun<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(job));
             measured.extend(simulated_runs(campaign, configs, store, holds, &expect, &done)?);
         }
         let scoring = score(measured.clone(), configs, registration.as_ref());
@@ -203,7 +204,7 @@ impl Project {
             return Ok(names);
         }
         let campaign = crate::configs::read(&self.batches.campaign, Campaign::parse)?;
-        let jobs = jobs(&campaign, &self.configs, |options| options)?;
+        let jobs = campaign_runs(&campaign, &self.configs, |options| options)?;
         for run in measured.iter().flatten() {
             let of_run = |(_, _, dirs): &&(&Batch, &RunsOrigin, Vec<PathBuf>)| {
                 dirs.binary_search(&run.dir).is_ok()

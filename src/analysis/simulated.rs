@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::campaign::{Job, jobs};
+use crate::campaign::{CampaignRun, campaign_runs};
 use crate::run::SourceFile;
 use crate::setup::yaml::ConfigError;
 use crate::setup::{Campaign, Configs};
@@ -22,17 +22,17 @@ pub fn simulated_runs(
     path: &Path,
     configs: &Configs,
     store: &Store<'_>,
-    wanted: impl Fn(&Job<'_>) -> bool,
+    wanted: impl Fn(&CampaignRun<'_>) -> bool,
     expect: impl Fn(usize),
     done: impl Fn() + Sync,
 ) -> Result<Vec<Measured>, AnalysisError> {
     let campaign = crate::configs::read(path, Campaign::parse)?;
-    let mut jobs = jobs(&campaign, configs, |options| options)?;
+    let mut jobs = campaign_runs(&campaign, configs, |options| options)?;
     jobs.retain(wanted);
-    jobs.iter().try_for_each(Job::check)?;
+    jobs.iter().try_for_each(CampaignRun::check)?;
     expect(jobs.len());
     let measured = store.simulated(&jobs, done);
-    let sourced = |(job, measured): (&Job<'_>, Measured)| match measured {
+    let sourced = |(job, measured): (&CampaignRun<'_>, Measured)| match measured {
         Ok(statistics) => {
             let sources = sources(job, path)?;
             Ok(Ok(Arc::new(RunStatistics { sources, ..(*statistics).clone() })))
@@ -42,7 +42,7 @@ pub fn simulated_runs(
     jobs.iter().zip(measured).map(sourced).collect()
 }
 
-fn sources(job: &Job<'_>, campaign: &Path) -> Result<Vec<SourceFile>, ConfigError> {
+fn sources(job: &CampaignRun<'_>, campaign: &Path) -> Result<Vec<SourceFile>, ConfigError> {
     let file = |kind: &str, name: &str| PathBuf::from(format!("configs/{kind}/{name}.yaml"));
     let paths = [
         campaign.to_owned(),

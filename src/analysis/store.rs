@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::campaign::Job;
+use crate::campaign::CampaignRun;
 use crate::directory::{LoadOptions, RunFiles};
 use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
@@ -179,7 +179,7 @@ impl<'a> Store<'a> {
     }
 
     /// The statistics of runs that are simulated here, in their order.
-    pub fn simulated(&self, jobs: &[Job<'_>], done: impl Fn() + Sync) -> Vec<Measured> {
+    pub fn simulated(&self, jobs: &[CampaignRun<'_>], done: impl Fn() + Sync) -> Vec<Measured> {
         jobs.par_iter()
             .map(|job| {
                 let dir = Path::new("simulated").join(&job.dir);
@@ -214,7 +214,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    fn simulate(&self, job: &Job<'_>, dir: &Path) -> Measured {
+    fn simulate(&self, job: &CampaignRun<'_>, dir: &Path) -> Measured {
         let unusable = |message: String| {
             let problem = Problem::new(dir, message);
             Unreadable { dir: dir.into(), problems: vec![problem] }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::campaign::pins::{FILE, Pins};
-use crate::campaign::{Job, State, jobs, one_per_thread};
+use crate::campaign::{CampaignRun, State, campaign_runs, one_per_thread};
 use crate::nearest::unknown;
 use crate::setup::Campaign;
 use crate::setup::campaign::TableFormat;
@@ -106,8 +106,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.report {
         return report::run(args, &configs);
     }
-    let all = jobs(&campaign, &configs, |options| Options { check: args.check, ..options })?;
-    all.iter().try_for_each(Job::check)?;
+    let all =
+        campaign_runs(&campaign, &configs, |options| Options { check: args.check, ..options })?;
+    all.iter().try_for_each(CampaignRun::check)?;
     let chosen = chosen(args, &all)?;
     project::tell_sessions(&configs, &chosen);
     if args.list {
@@ -123,7 +124,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The jobs that were asked for, in the campaign's order.
-fn chosen<'a>(args: &Args, all: &'a [Job<'a>]) -> anyhow::Result<Vec<&'a Job<'a>>> {
+fn chosen<'a>(args: &Args, all: &'a [CampaignRun<'a>]) -> anyhow::Result<Vec<&'a CampaignRun<'a>>> {
     let known = |test: &String| all.iter().any(|job| job.planned.test.test == *test);
     if let Some(test) = args.only.iter().find(|test| !known(test)) {
         let mut tests: Vec<&str> = all.iter().map(|job| job.planned.test.test.as_str()).collect();
@@ -135,7 +136,7 @@ fn chosen<'a>(args: &Args, all: &'a [Job<'a>]) -> anyhow::Result<Vec<&'a Job<'a>
         let runs = all.iter().map(|job| job.planned.id.as_str());
         bail!("{} (--list lists them)", unknown("run", run, "", runs));
     }
-    let wanted = |job: &&Job<'_>| {
+    let wanted = |job: &&CampaignRun<'_>| {
         (args.only.is_empty() || args.only.contains(&job.planned.test.test))
             && (args.run.is_empty() || args.run.contains(&job.planned.id))
     };
@@ -151,7 +152,7 @@ enum Outcome {
     Failed(String),
 }
 
-fn make(args: &Args, tables: TableFormat, jobs: &[&Job<'_>]) -> anyhow::Result<ExitCode> {
+fn make(args: &Args, tables: TableFormat, jobs: &[&CampaignRun<'_>]) -> anyhow::Result<ExitCode> {
     let pins = Pins::load(&args.out)
         .with_context(|| format!("cannot use {}", args.out.join(FILE).display()))?;
     let bar = progress::bar(jobs.len(), "simulating");
@@ -202,7 +203,7 @@ fn make(args: &Args, tables: TableFormat, jobs: &[&Job<'_>]) -> anyhow::Result<E
     Ok(ExitCode::from(u8::from(bad > 0)))
 }
 
-fn make_one(args: &Args, tables: TableFormat, job: &Job<'_>) -> anyhow::Result<Outcome> {
+fn make_one(args: &Args, tables: TableFormat, job: &CampaignRun<'_>) -> anyhow::Result<Outcome> {
     match job.state(&args.out)? {
         State::Made => return Ok(Outcome::WasThere),
         State::Differs if !args.replace => return Ok(Outcome::Differs),
@@ -220,7 +221,7 @@ fn make_one(args: &Args, tables: TableFormat, job: &Job<'_>) -> anyhow::Result<O
 /// Prints what differs from the pins and counts the runs.
 fn compare(
     pins: &Pins,
-    jobs: &[&Job<'_>],
+    jobs: &[&CampaignRun<'_>],
     outcomes: &[(Outcome, Option<Pins>)],
 ) -> anyhow::Result<usize> {
     let mut lines = Vec::new();
@@ -241,7 +242,7 @@ fn compare(
 fn pin(
     args: &Args,
     mut pins: Pins,
-    jobs: &[&Job<'_>],
+    jobs: &[&CampaignRun<'_>],
     outcomes: Vec<(Outcome, Option<Pins>)>,
     differing: usize,
 ) -> anyhow::Result<ExitCode> {

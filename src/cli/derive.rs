@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cache: Option<&Path> = (!args.no_cache).then_some(&args.cache);
     let stores = project.stores(cache);
     // Before anything is written.
-    let books = if args.names.is_empty() { project::books(&project)? } else { None };
+    let inputs = if args.names.is_empty() { project::ledger_inputs(&project)? } else { None };
     let (mut tables, mut names) = (Vec::new(), BTreeMap::new());
     let (mut unreadable, mut as_they_were) = (project.problems.len(), 0);
     for (path, analysis) in project::chosen(&project, &args.names)? {
@@ -59,8 +59,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         unreadable += evaluated.scoring.unreadable.len();
     }
     let mut broken = false;
-    if let Some(books) = &books {
-        let ledger = books.ledger(tables, &names)?;
+    if let Some(inputs) = &inputs {
+        let ledger = inputs.ledger(tables, &names)?;
         for binding in &ledger.broken {
             eprintln!("problem: {binding}");
         }

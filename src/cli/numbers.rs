@@ -11,9 +11,9 @@ use anyhow::Context;
 use clap::Subcommand;
 
 use crate::analysis::output_files::OutputFile;
-use crate::numbers::Made;
-use crate::numbers::ledger::Books;
-use crate::numbers::{FORMAT, JSON_PATH, LedgerMade, Manifest, pages, tex, verify};
+use crate::numbers::MadeAnalysis;
+use crate::numbers::ledger::LedgerInputs;
+use crate::numbers::{FORMAT, JSON_PATH, MadeLedger, Manifest, pages, tex, verify};
 
 use super::output::{Print, Width};
 use super::{output, project};
@@ -120,8 +120,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Everything that is made, the ledger over it, and how many runs could not be read.
 struct Computed {
-    made: Vec<Made>,
-    books: Option<LedgerMade>,
+    made: Vec<MadeAnalysis>,
+    ledger: Option<MadeLedger>,
     manifest: Manifest,
     json: String,
     /// Folders that could not be looked at.
@@ -133,7 +133,7 @@ struct Computed {
 impl Computed {
     /// Bindings that lead nowhere.
     fn broken(&self) -> &[String] {
-        self.books.as_ref().map_or(&[][..], |books| &books.ledger.broken)
+        self.ledger.as_ref().map_or(&[][..], |ledger| &ledger.ledger.broken)
     }
 }
 
@@ -141,23 +141,23 @@ impl Computed {
 fn compute() -> anyhow::Result<Option<Computed>> {
     let project = project::open()?;
     // Before anything is made or written.
-    if let Err(error) = project::books(&project) {
+    if let Err(error) = project::ledger_inputs(&project) {
         eprintln!("problem: {error}");
         return Ok(None);
     }
     let made = project::make_all(&project)?;
-    let books = match Books::are_there().then(|| LedgerMade::of(&made)).transpose() {
-        Ok(books) => books,
+    let ledger = match LedgerInputs::are_there().then(|| MadeLedger::of(&made)).transpose() {
+        Ok(ledger) => ledger,
         Err(error) => {
             eprintln!("problem: {error}");
             return Ok(None);
         }
     };
-    let manifest = Manifest::of(&made, books.as_ref());
+    let manifest = Manifest::of(&made, ledger.as_ref());
     let json = manifest.to_json().with_context(|| format!("cannot make {JSON_PATH}"))?;
     let not_read = made.iter().map(|m| m.evaluated.scoring.unreadable.len());
     let (problems, unreadable) = (project.problems.len(), not_read.sum());
-    let computed = Computed { made, books, manifest, json, problems, unreadable };
+    let computed = Computed { made, ledger, manifest, json, problems, unreadable };
     for binding in computed.broken() {
         eprintln!("problem: {binding}");
     }
@@ -167,14 +167,14 @@ fn compute() -> anyhow::Result<Option<Computed>> {
 fn write() -> anyhow::Result<ExitCode> {
     let Some(computed) = compute()? else { return Ok(ExitCode::from(1)) };
     let mut files: Vec<OutputFile> = computed.made.iter().flat_map(|m| m.files()).collect();
-    files.extend(computed.books.iter().flat_map(LedgerMade::outputs));
+    files.extend(computed.ledger.iter().flat_map(MadeLedger::outputs));
     let texts = pages(&computed.manifest).into_iter();
     for (path, text) in texts.chain([(JSON_PATH.into(), computed.json.clone())]) {
         files.push(OutputFile { path, bytes: text.into_bytes() });
     }
     project::write_all(&files)?;
-    if let Some(books) = &computed.books {
-        output::print(&output::grid_of(&books.ledger.summary(), Width::Page))?;
+    if let Some(ledger) = &computed.ledger {
+        output::print(&output::grid_of(&ledger.ledger.summary(), Width::Page))?;
     }
     let code = project::code(computed.problems + computed.unreadable);
     Ok(if computed.broken().is_empty() { code } else { ExitCode::from(1) })

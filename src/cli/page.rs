@@ -64,7 +64,7 @@ pub struct Args {
 }
 
 /// A page, and what was the matter with what it is of.
-struct Made {
+struct MadePage {
     files: Files,
     /// Runs that could not be read and folders that could not be looked at.
     unreadable: usize,
@@ -118,7 +118,7 @@ impl Args {
 }
 
 /// The page of the project in the current folder.
-fn of_project(args: &Args) -> anyhow::Result<Made> {
+fn of_project(args: &Args) -> anyhow::Result<MadePage> {
     let project = project::open()?;
     let stores = project.stores(args.kept());
     let mut groups = Vec::new();
@@ -169,7 +169,7 @@ fn of_project(args: &Args) -> anyhow::Result<Made> {
     let whose = Whose::Project(ledger.as_ref().map(|ledger| (ledger, &*differences)));
     let files = page(&groups, &project.configs, whose, &project.problems)?;
     let unreadable = groups.iter().map(|group| group.scoring.unreadable.len()).sum::<usize>();
-    Ok(Made {
+    Ok(MadePage {
         files,
         unreadable: unreadable + project.problems.len(),
         is_current: differences.is_empty(),
@@ -190,7 +190,7 @@ fn ledger() -> anyhow::Result<Option<LedgerFile>> {
 }
 
 /// A page of the runs that were named.
-fn of_runs(args: &Args) -> anyhow::Result<Made> {
+fn of_runs(args: &Args) -> anyhow::Result<MadePage> {
     let configs = project::configs(&args.configs)?;
     let found = runs::find(&args.paths, &configs)?;
     let reading = LoadOptions { drop_cut_off: args.drop_cut_off };
@@ -214,7 +214,7 @@ fn of_runs(args: &Args) -> anyhow::Result<Made> {
         is_tested: true,
     };
     let files = page(&[group], &configs, Whose::Runs, &problems)?;
-    Ok(Made { files, unreadable, is_current: true })
+    Ok(MadePage { files, unreadable, is_current: true })
 }
 
 /// Serves until an interrupt.

@@ -10,12 +10,12 @@ use crate::analysis::Analysis;
 use crate::analysis::output_files::OutputFile;
 use crate::analysis::reads::Stores;
 use crate::analysis::{Evaluated, Project};
-use crate::campaign::Job;
+use crate::campaign::CampaignRun;
 use crate::configs::built_in;
 use crate::files::write_beside;
 use crate::nearest::unknown;
-use crate::numbers::Made;
-use crate::numbers::ledger::Books;
+use crate::numbers::MadeAnalysis;
+use crate::numbers::ledger::LedgerInputs;
 use crate::setup::Configs;
 use crate::setup::yaml::ConfigError;
 
@@ -59,7 +59,10 @@ pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
 }
 
 /// Says what is to be said of the sessions that the cells of these runs play.
-pub fn tell_sessions<'a>(configs: &Configs, jobs: impl IntoIterator<Item = &'a &'a Job<'a>>) {
+pub fn tell_sessions<'a>(
+    configs: &Configs,
+    jobs: impl IntoIterator<Item = &'a &'a CampaignRun<'a>>,
+) {
     let cells: BTreeSet<&str> = jobs.into_iter().map(|job| job.spec.cell.name.as_str()).collect();
     for cell in cells {
         configs.notes_of(cell).iter().for_each(|note| eprintln!("{cell}: {note}"));
@@ -85,12 +88,12 @@ pub fn open() -> anyhow::Result<Project> {
 ///
 /// # Errors
 /// A file that cannot be used, or a table that is called as another output is.
-pub fn books(project: &Project) -> Result<Option<Books>, ConfigError> {
-    let books = Books::are_there().then(Books::load).transpose()?;
-    if let Some(books) = &books {
-        books.claim_names(project.output_names.clone())?;
+pub fn ledger_inputs(project: &Project) -> Result<Option<LedgerInputs>, ConfigError> {
+    let inputs = LedgerInputs::are_there().then(LedgerInputs::load).transpose()?;
+    if let Some(inputs) = &inputs {
+        inputs.claim_names(project.output_names.clone())?;
     }
-    Ok(books)
+    Ok(inputs)
 }
 
 /// The analyses with these names; all of them when none is given.
@@ -139,7 +142,7 @@ pub fn evaluate(
 ///
 /// # Errors
 /// As [`evaluate`], and a figure that cannot be drawn.
-pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
+pub fn make_all(project: &Project) -> anyhow::Result<Vec<MadeAnalysis>> {
     make(project, &project.analyses)
 }
 
@@ -150,7 +153,7 @@ pub fn make_all(project: &Project) -> anyhow::Result<Vec<Made>> {
 pub fn make<'a>(
     project: &Project,
     analyses: impl IntoIterator<Item = &'a (PathBuf, Analysis)>,
-) -> anyhow::Result<Vec<Made>> {
+) -> anyhow::Result<Vec<MadeAnalysis>> {
     // Nothing kept is used: what is verified is computed from its sources.
     let stores = project.stores(None);
     analyses
@@ -164,7 +167,7 @@ pub fn make<'a>(
                 .iter()
                 .map(|spec| evaluated.figure(spec, configs))
                 .collect::<Result<Vec<_>, _>>()?;
-            Ok(Made { evaluated, tables, figures })
+            Ok(MadeAnalysis { evaluated, tables, figures })
         })
         .collect()
 }

@@ -60,7 +60,7 @@ pub struct Ledger {
 
 /// The published values and what they are bound to, read and checked.
 #[derive(Debug)]
-pub struct Books {
+pub struct LedgerInputs {
     numbers: Vec<PublishedNumber>,
     tables: Vec<PublishedTable>,
     bindings: Bindings,
@@ -71,7 +71,7 @@ pub struct Books {
     beside: BTreeMap<Beside, Draws>,
 }
 
-impl Books {
+impl LedgerInputs {
     /// Whether the project has bindings at all.
     pub fn are_there() -> bool {
         Path::new(COMPARISON).is_file()

@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 
 use super::{Cell, Col, Heading, Table};
 use crate::model::Theory;
+use crate::model::curve::layers::h4::Rescue;
 use crate::published::ModelValue;
+use crate::rule::rescue::RescueTest;
 use crate::run::SourceFile;
 use crate::setup::Configs;
 pub use answer::{Answer, Unanswered};
@@ -90,12 +92,23 @@ pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unanswered> 
     let mut theories = BTreeMap::new();
     for name in configs.cells.keys() {
         if let Some((cell, workload, protocol)) = configs.of_cell(name) {
-            let theory = Theory::of(cell, workload)
+            let mut theory = Theory::of(cell, workload)
                 .map_err(|why| Unanswered::new(format!("cell {name}: {why}")))?;
+            theory.rescue = rescue_in(name, configs);
             theories.insert(name.clone(), theory.under(protocol.paired));
         }
     }
     Ok(theories)
+}
+
+/// The rescue that is registered in a cell (R1, R4; sec 5).
+fn rescue_in(cell: &str, configs: &Configs) -> Option<Rescue> {
+    let mut registrations = configs.registrations.values().map(|file| &file.registration);
+    registrations.find_map(|registration| {
+        let test = RescueTest::of(&registration.test).filter(|_| registration.cell == cell)?;
+        let cap = registration.cap? as f64;
+        Some(Rescue { engage_s: test.engage_s, cap, hold_s: test.hold_s })
+    })
 }
 
 /// What tells a value from others, and ours.

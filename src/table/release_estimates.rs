@@ -12,7 +12,7 @@ use crate::judged::statistics::RunStatistics;
 use crate::judged::verdict::{Verdict, VerdictRun};
 use crate::measure::rescue::RescueMeasures;
 use crate::model::Theory;
-use crate::model::rescue::drain_s;
+use crate::model::rescue::{drain_s, gate_drain_s};
 use crate::rule::rescue::RescueTest;
 use crate::rule::test::TestMeasures;
 
@@ -45,9 +45,8 @@ impl Release<'_> {
 
     /// How long the backlog above the cap takes at the greatest measured rate, s.
     fn measured_drain_s(&self) -> Option<f64> {
-        let surplus = self.curve.as_ref()?.peak_per_s() - self.lambda_per_s;
-        let above = (self.rescue.outstanding_on - self.cap()?).max(0.0);
-        (surplus > 0.0).then(|| above / surplus)
+        let (present, peak_per_s) = (self.rescue.outstanding_on, self.curve.as_ref()?.peak_per_s());
+        gate_drain_s(present, self.cap()?, peak_per_s, self.lambda_per_s)
     }
 
     /// How long model F's takes at the entry model's rate at the cap, s.

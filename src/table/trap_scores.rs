@@ -2,6 +2,7 @@
 //! TOOLSLOW-D15; App. C).
 
 use crate::judged::verdict::{Verdict, VerdictRun};
+use crate::rule::state::is_stuck;
 use crate::rule::three_way::ThreeWayTest;
 use crate::rule::trap_law::{TrapLawTest, TrappedRun, judge, pooled};
 use crate::rule::{Clause, Load};
@@ -70,11 +71,8 @@ pub fn table(verdicts: &[Verdict], configs: &Configs) -> Table {
 }
 
 fn group<'a>(verdict: &'a Verdict, law: &Registration, configs: &Configs) -> Group<'a> {
-    let stuck = |run: &&VerdictRun| {
-        let window = run.measures.window.as_ref();
-        let below = law.rule.stuck_follow_up_hit_below;
-        window.and_then(|w| w.follow_up_hits.is_below(below)) == Some(true)
-    };
+    let below = law.rule.stuck_follow_up_hit_below;
+    let stuck = |run: &&VerdictRun| is_stuck(&run.measures, below) == Some(true);
     let mut runs = Vec::new();
     let mut sources = Vec::new();
     for run in verdict.subjects().filter(stuck) {

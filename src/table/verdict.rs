@@ -3,7 +3,7 @@
 
 use crate::judged::statistics::RunStatistics;
 use crate::judged::verdict::{Verdict, VerdictRun};
-use crate::rule::Clause;
+use crate::rule::{Clause, Group};
 use crate::run::SourceFile;
 
 use super::about_run::{AboutRun, identity};
@@ -119,7 +119,7 @@ pub fn runs(verdict: &Verdict) -> Table {
 pub(super) struct Outcome<'a> {
     pub verdict: &'a Verdict,
     /// `None` for the test as a whole.
-    pub group: Option<&'a str>,
+    pub group: Option<&'a Group>,
     pub word: &'a str,
     pub because: &'a str,
 }
@@ -131,18 +131,22 @@ impl<'a> Outcome<'a> {
         let (word, because) = (&of_test.word, &of_test.because);
         let groups = of_test.groups.iter().map(|group| Self {
             verdict,
-            group: Some(&group.name),
+            group: Some(group),
             word: &group.verdict,
             because: &group.because,
         });
         [Self { verdict, group: None, word, because }].into_iter().chain(groups).collect()
     }
 
+    fn group_name(&self) -> &'a str {
+        self.group.map_or("test", |group| &group.name)
+    }
+
     /// What identifies its row, and the files of the runs that count.
     pub fn identity(&self) -> (String, Vec<SourceFile>) {
         let name = &self.verdict.registration.registration.name;
         let sources = counted(self.verdict).flat_map(|run| run.sources.clone());
-        (format!("{name}/{}", self.group.unwrap_or("test")), sources.collect())
+        (format!("{name}/{}", self.group_name()), sources.collect())
     }
 
     pub fn registration(&self) -> Cell {
@@ -187,7 +191,7 @@ pub fn outcome(verdict: &Verdict) -> Table {
             Heading("test", "", "The registered test").key(Outcome::test),
             Heading("source", "", "What made the runs: engine or simulator").key(Outcome::source),
             Heading("group", "", "A rate or an arm of the test; the test as a whole")
-                .new(|of| Cell::text(of.group.unwrap_or("test"))),
+                .new(|of| Cell::text(of.group_name())),
         ],
         &Outcome::verdict()[..],
     ]

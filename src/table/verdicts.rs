@@ -18,9 +18,9 @@ pub fn verdicts(verdicts: &[Verdict]) -> Table {
                 .key(|of: &Outcome<'_>| Cell::text(&of.verdict.registration.registration.cell)),
             Heading("source", "", "What made the runs: engine or simulator").key(Outcome::source),
             Heading("group", "", "A rate or an arm of the test; empty for the test as a whole")
-                .key(|of| of.group.map_or(Cell::Empty, Cell::text)),
+                .key(|of| of.group.map_or(Cell::Empty, |group| Cell::text(&group.name))),
             Heading("rate_multiple", "lambda_ref", "The group's nominal arrival rate")
-                .key(|of| Cell::optional(of.group.and_then(rate_of), 2)),
+                .key(|of| Cell::optional(of.group.and_then(|group| group.rate), 2)),
         ],
         &Outcome::verdict()[..],
         &[
@@ -36,11 +36,6 @@ pub fn verdicts(verdicts: &[Verdict]) -> Table {
     let title = "Registered tests: how each comes out over these runs";
     let rows = verdicts.iter().flat_map(Outcome::all);
     Table::of("verdicts", title, &columns, rows, Outcome::identity)
-}
-
-/// The rate of a group that is one: `rate 1.35`.
-fn rate_of(group: &str) -> Option<f64> {
-    group.strip_prefix("rate ")?.parse().ok()
 }
 
 /// The columns that identify a run under a verdict, its role among them.
@@ -115,16 +110,4 @@ pub fn clauses(verdicts: &[Verdict]) -> Table {
     Table::of("clauses", title, &columns, verdicts.iter().flat_map(of_test), |of| {
         (format!("{}/{}/{}", key(of), of.weight.0, of.weight.1), of.sources())
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_has_a_rate_only_where_it_is_one() {
-        assert_eq!(rate_of("rate 1.35"), Some(1.35));
-        assert_eq!(rate_of("toolslow rate 1.35"), None);
-        assert_eq!(rate_of("rate to come"), None);
-    }
 }

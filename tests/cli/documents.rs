@@ -52,7 +52,10 @@ fn load(dir: &Path) -> Result<(), String> {
     let configs = trapcheck::configs::load(&dir.join("configs")).map_err(|e| words(&e))?;
     let campaign =
         trapcheck::configs::read(&dir.join("configs/campaigns/my-campaign.yaml"), Campaign::parse);
-    campaign.map_err(|e| words(&e))?.check_cells(&configs.cells)?;
+    let tests = campaign.map_err(|e| words(&e))?.tests;
+    if let Some(test) = tests.iter().find(|test| !configs.cells.contains_key(&test.cell)) {
+        return Err(format!("test {}: no cell is called {}", test.test, test.cell));
+    }
     Analysis::load(&dir.join("analysis/my-analysis.yaml")).map_err(|e| words(&e))?;
     trapcheck::configs::read(&dir.join("configs/fill/my-cell.yaml"), FillInputs::parse)
         .map_err(|e| words(&e))?;

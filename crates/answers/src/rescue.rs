@@ -5,12 +5,13 @@ use crate::facts::{about, answers, facts};
 use crate::model::curve::layers::h4::{Rescue, release};
 use crate::model::rescue::{RescuingCaps, drain_s, rescuing_caps};
 use crate::model::{ModelError, Theory, positive};
+use crate::rule::rescue::RescueTest;
 use crate::table::{Cell, Col, Heading, Table};
 
 /// When a cap is engaged unless another time is asked for, s.
-pub const ENGAGE_AT_S: f64 = 1800.0;
+pub const ENGAGE_AT_S: f64 = RescueTest::PUBLISHED.engage_s;
 /// How long the gate stays empty before release unless it is asked for, s (App. E.7).
-pub const HOLD_S: f64 = 300.0;
+pub const HOLD_S: f64 = RescueTest::PUBLISHED.hold_s;
 
 /// The backlog that a cap meets.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -32,14 +32,14 @@ pub mod test;
 #[cfg(test)]
 mod testing;
 pub mod three_way;
+mod thresholds;
 pub mod trap_law;
 pub mod trigger;
 mod vote;
 
 pub use clause::{Clause, Comparison};
-pub use in_words::rule_in_words;
-pub use outcome::{Group, Labelled, Outcome};
-pub use paired::{PairedVerdict, SeedOutcome};
+pub use outcome::{Group, Labelled, Outcome, PairedVerdict, SeedOutcome};
 pub use registered::{RegisteredTest, Role};
+pub use registration::rule_in_words;
 pub use state::{Load, RunState, State};
 pub use vote::RateVerdict;

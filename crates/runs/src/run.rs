@@ -40,7 +40,6 @@ pub use shape::{ENDINGS, META, STARTED, Shape, matches};
 pub use source::{SourceFile, Text};
 pub use turns::{BySession, Turn, TurnStatus, by_session};
 
-use crate::hash;
 use serde::{Deserialize, Serialize};
 
 /// Where a session's arrival comes from (`kind` in every table).
@@ -120,20 +119,4 @@ pub struct Run {
     pub sources: Vec<SourceFile>,
     /// What is worth knowing but does not stop the run from being used.
     pub notes: Vec<Problem>,
-}
-
-impl Run {
-    /// The hash of this run's identity and content: what a kept result of it
-    /// depends on.
-    pub fn content_sha256(&self) -> String {
-        let listing: String = self
-            .sources
-            .iter()
-            .map(|s| {
-                let name = s.path.file_name().unwrap_or_default().to_string_lossy();
-                format!("{}  {name}\n", s.sha256)
-            })
-            .collect();
-        hash::sha256_hex(listing.as_bytes())
-    }
 }

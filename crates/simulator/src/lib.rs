@@ -3,7 +3,7 @@
 //!
 //! Pure: no files, no threads; the same inputs give the same bits.
 
-use trapcheck_runs::{configs, measure, run};
+use trapcheck_runs::{configs, measure, rule, run};
 use trapcheck_setup::{hash, limits, setup};
 
 pub mod client;

@@ -21,7 +21,7 @@ pub mod options;
 pub mod run;
 
 use crate::client::arm::{self, ArmError};
-use crate::client::records::{ClientRun, GateEventKind, GateRecord, SessionRecord, TurnRecord};
+use crate::client::records::{ClientRun, GateRecord, SessionRecord, TurnRecord};
 use crate::client::{Behaviour, ClientError};
 use crate::limits;
 use crate::plan::{Arrivals, DrawnSession, Plan, PlanError};
@@ -66,15 +66,6 @@ pub struct SimRun {
     pub gate: Vec<GateRecord>,
     /// How long the run was, seconds.
     pub horizon_s: f64,
-    /// lambda, sessions/s; `None` in closed runs.
-    pub lambda_per_s: Option<f64>,
-}
-
-impl SimRun {
-    /// When the gate was released, if it was.
-    pub fn released_s(&self) -> Option<f64> {
-        self.gate.iter().find(|row| row.event == GateEventKind::Release).map(|row| row.t_s)
-    }
 }
 
 /// A run that cannot be simulated, or an engine that broke its own rules.
@@ -255,11 +246,7 @@ fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, 
         check: spec.options.check || cfg!(test),
     })?;
     let ClientRun { turns, sessions, gate } = client;
-    let lambda_per_s = match spec.arm.population() {
-        Some(_) => None,
-        None => spec.multiple.map(|multiple| multiple * spec.cell.lambda_ref_per_s),
-    };
-    Ok(SimRun { plan, turns, sessions, engine: samples, gate, horizon_s, lambda_per_s })
+    Ok(SimRun { plan, turns, sessions, engine: samples, gate, horizon_s })
 }
 
 /// Values made by hand are checked as those read from files are.

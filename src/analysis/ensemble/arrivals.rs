@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::super::error::AnalysisError;
-use crate::campaign::Job;
+use crate::campaign::CampaignRun;
 use crate::plan::Plan;
 use crate::run::Kind;
 use crate::setup::Arm;
@@ -43,7 +43,7 @@ pub struct Given {
 pub(super) struct Seeds<'g>(Vec<(&'g Given, BTreeMap<u64, Vec<u64>>)>);
 
 impl Given {
-    fn is_of(&self, job: &Job<'_>) -> bool {
+    fn is_of(&self, job: &CampaignRun<'_>) -> bool {
         job.planned.test.cell == self.cell
             && (job.planned.arm.arm() == Arm::E0b) == self.from_empty
             && job.planned.multiple == Some(self.multiple)
@@ -67,7 +67,7 @@ impl<'g> Seeds<'g> {
     /// A count that no run is of, by its rate or its seed, or that no plan has.
     pub(super) fn of<'a>(
         given: &'g [Given],
-        jobs: &[&Job<'a>],
+        jobs: &[&CampaignRun<'a>],
         draws: u64,
         step: u64,
     ) -> Result<Self, AnalysisError> {
@@ -91,7 +91,7 @@ impl<'g> Seeds<'g> {
     }
 
     /// The seed of a draw of a run, if the paper prints what arrived in it.
-    pub(super) fn get(&self, draw: u64, job: &Job<'_>) -> Option<u64> {
+    pub(super) fn get(&self, draw: u64, job: &CampaignRun<'_>) -> Option<u64> {
         let mut of_run = self.0.iter().filter(|(given, _)| given.is_of(job));
         let seeds = of_run.find_map(|(_, by_seed)| by_seed.get(&job.spec.seed))?;
         seeds.get(usize::try_from(draw).ok()?).copied()

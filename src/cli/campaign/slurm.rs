@@ -5,14 +5,19 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::campaign::{Job, State};
+use crate::campaign::{CampaignRun, State};
 use crate::files::write_beside;
 use crate::slurm::script;
 
 use super::Args;
 
 /// Writes `dir/campaign.sbatch`.
-pub fn write(args: &Args, name: &str, jobs: &[&Job<'_>], dir: &Path) -> anyhow::Result<ExitCode> {
+pub fn write(
+    args: &Args,
+    name: &str,
+    jobs: &[&CampaignRun<'_>],
+    dir: &Path,
+) -> anyhow::Result<ExitCode> {
     let mut ids = Vec::new();
     for job in jobs {
         if job.state(&args.out)? != State::Made {

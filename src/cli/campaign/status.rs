@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use rayon::prelude::*;
 
-use crate::campaign::{Job, State};
+use crate::campaign::{CampaignRun, State};
 use crate::table::{Cell, Col, Heading, Table};
 
 use super::super::output::{self, Print};
 
 /// Prints a row per run.
-pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
-    let columns: &[Col<&Job<'_>>] = &[
+pub fn list(jobs: &[&CampaignRun<'_>], how: Print) -> anyhow::Result<ExitCode> {
+    let columns: &[Col<&CampaignRun<'_>>] = &[
         Heading("run", "", "The planned run").key(|job| Cell::text(&job.planned.id)),
         Heading("test", "", "The registered test").key(|job| Cell::text(&job.planned.test.test)),
         Heading("cell", "", "Engine, GPU, model and pool, as named in configs/cells")
@@ -42,7 +42,7 @@ pub fn list(jobs: &[&Job<'_>], how: Print) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints a row per test, and the runs that differ; 1 if any is not made.
-pub fn status(jobs: &[&Job<'_>], out: &Path, how: Print) -> anyhow::Result<ExitCode> {
+pub fn status(jobs: &[&CampaignRun<'_>], out: &Path, how: Print) -> anyhow::Result<ExitCode> {
     let states = jobs.par_iter().map(|job| job.state(out)).collect::<Result<Vec<_>, _>>()?;
     let mut tests: Vec<&str> = Vec::new();
     let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();

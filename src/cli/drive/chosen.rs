@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::campaign::{Job, jobs};
+use crate::campaign::{CampaignRun, campaign_runs};
 use crate::name::PlainName;
 use crate::nearest::unknown;
 use crate::setup::{Campaign, Configs, PairedThresholds, RegistrationFile};
@@ -50,19 +50,20 @@ pub fn choose<T>(
     {
         bail!("{}: test {}: expected a registration that binds it", file.display(), test.test);
     }
-    let all = jobs(&campaign, configs, |options| Options { sample_s: args.sample, ..options })?;
-    all.iter().try_for_each(Job::check)?;
+    let all =
+        campaign_runs(&campaign, configs, |options| Options { sample_s: args.sample, ..options })?;
+    all.iter().try_for_each(CampaignRun::check)?;
     let known = |run: &String| all.iter().any(|job| job.planned.id == *run);
     if let Some(run) = args.run.iter().find(|run| !known(run)) {
         let runs = all.iter().map(|job| job.planned.id.as_str());
         bail!("{} (--list lists them)", unknown("run", run, "", runs));
     }
-    let registered = |job: &Job<'_>| {
+    let registered = |job: &CampaignRun<'_>| {
         let name = job.planned.test.registration.as_ref()?;
         Some(&configs.registrations.get(name)?.registration)
     };
-    let wanted = |job: &&Job<'_>| args.run.is_empty() || args.run.contains(&job.planned.id);
-    let wanted: Vec<&Job<'_>> = all.iter().filter(wanted).collect();
+    let wanted = |job: &&CampaignRun<'_>| args.run.is_empty() || args.run.contains(&job.planned.id);
+    let wanted: Vec<&CampaignRun<'_>> = all.iter().filter(wanted).collect();
     project::tell_sessions(configs, &wanted);
     let chosen = wanted.into_iter().map(|job| Chosen {
         spec: job.spec.clone(),

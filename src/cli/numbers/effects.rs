@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use crate::nearest::unknown;
-use crate::numbers::ledger::Books;
+use crate::numbers::ledger::LedgerInputs;
 use crate::numbers::ledger::beside::Beside;
 use crate::numbers::ledger::effects::{counts, table};
 
@@ -23,8 +23,8 @@ pub fn run(which: &str, how: Print) -> anyhow::Result<ExitCode> {
     let Some(which) = found else {
         bail!("{}", unknown("ensemble", which, "", Beside::ALL.map(Beside::word)));
     };
-    let books = Books::load()?;
-    if !books.has(which) {
+    let inputs = LedgerInputs::load()?;
+    if !inputs.has(which) {
         bail!("{}: there are no draws; make ensemble makes them", which.folder().display());
     }
     let project = project::open()?;
@@ -37,7 +37,7 @@ pub fn run(which: &str, how: Print) -> anyhow::Result<ExitCode> {
         tables.extend(evaluated.tables(project.configs_for(analysis))?);
         names.extend(evaluated.names);
     }
-    let effects = books.effects(tables, &names, which)?;
+    let effects = inputs.effects(tables, &names, which)?;
     for (status, without, with) in counts(&effects) {
         eprintln!("{}: {without} without, {with} with {}", status.words(), which.words());
     }

@@ -1,6 +1,8 @@
 //! What each published number and each field of a published table is bound to: a query, or
 //! why there is none. One file per section of the paper.
 
+mod filled;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,9 @@ use crate::setup::ConfigError;
 use super::beside::Beside;
 use super::comparison::COMPARISON;
 use super::predictive::{Direction, Side};
-use super::published::{PublishedNumber, PublishedTable, numeric, shown};
+use super::published::{PublishedNumber, PublishedTable, shown};
+
+pub use filled::filled;
 
 /// Where the files lie.
 pub const BINDINGS: &str = "analysis/numbers";
@@ -368,31 +372,6 @@ fn wanted(value: &Value) -> Result<Vec<Wanted>, String> {
         }
     };
     items.iter().map(one).collect()
-}
-
-/// A query with the row's own published keys in their places, `{field}`.
-///
-/// # Errors
-/// A place that no field of the row fills; or one that would be filled with what is to be
-/// answered.
-pub fn filled(query: &str, keys: &[String], row: &[(String, Value)]) -> Result<String, String> {
-    let mut text = String::new();
-    let mut rest = query;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (field, behind) = after.split_once('}').ok_or("expected } after {")?;
-        let value = row.iter().find(|(name, _)| name == field);
-        let (_, value) = value.ok_or_else(|| format!("{{{field}}}: the row has no such field"))?;
-        if !keys.iter().any(|key| key == field) {
-            return Err(format!("{{{field}}}: no key of the row"));
-        }
-        text.push_str(before);
-        text.push_str(&match numeric(value) {
-            Some(_) => shown(value),
-            None => shown(value).replace('\'', "''"),
-        });
-        rest = behind;
-    }
-    Ok(text + rest)
 }
 
 #[cfg(test)]

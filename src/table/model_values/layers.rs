@@ -11,16 +11,12 @@ use crate::model::fluid::Arrivals;
 use crate::model::fluid::cut::BurstProtocol;
 use crate::model::numeric::dot;
 use crate::model::{ModelError, Theory};
+use crate::rule::rescue::RescueTest;
 
 /// The population of the cache-off run behind a token rate (E0a).
 const E0A: f64 = 32.0;
-/// The registered rescues, R1 and R4 (sec 5): cell, cap, when it is engaged.
-const RESCUES: [(&str, f64, f64); 2] =
-    [("sglang-300k", 20.0, 1800.0), ("sglang-native", 64.0, 2100.0)];
-/// How long the gate stays empty before release (App. E.7).
-const HOLD_S: f64 = 300.0;
-/// By when a rescue has to be released (App. E.7), s.
-pub const RELEASED_BY_S: f64 = 7200.0;
+/// By when a rescue has to be released, s.
+pub const RELEASED_BY_S: f64 = RescueTest::PUBLISHED.released_by_s;
 
 pub(super) const QUANTITIES: &[(&str, Value)] = &[
     ("averaged_peak_over_lambda_ref", averaged_peak_over_lambda_ref),
@@ -132,12 +128,9 @@ pub fn gap_over_turnover(theory: &Theory, lambda_per_s: f64) -> Result<f64, Mode
 /// layer H4, from model F's backlog.
 pub fn rescue_release(at: &At) -> Result<(Rescue, Release), Unanswered> {
     let theory = at.theory;
-    let (_, cap, engage_s) = *RESCUES
-        .iter()
-        .find(|(cell, ..)| *cell == theory.cell.name)
-        .ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
-    let rescue = Rescue { engage_s, cap, hold_s: HOLD_S };
-    let waiting = at.fluid(&[], engage_s + 1.0)?.pending(engage_s);
+    let rescue =
+        theory.rescue.ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
+    let waiting = at.fluid(&[], rescue.engage_s + 1.0)?.pending(rescue.engage_s);
     let lambda = at.rate_per_s()?;
     let released =
         release(theory.curve()?, &theory.cell, &theory.workload, &rescue, &waiting, lambda)?;

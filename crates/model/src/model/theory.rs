@@ -4,6 +4,7 @@
 use crate::setup::protocol::Paired;
 use crate::setup::{Cell, Workload};
 
+use super::curve::layers::h4::Rescue;
 use super::curve::{Curve, EntryModel};
 use super::fluid::cut::BurstProtocol;
 use super::{AllMiss, ModelError, ModelF, Regime, SessionMeans, Trap};
@@ -29,6 +30,8 @@ pub struct Theory {
     pub paired: Paired,
     /// Length of a run from empty, in seconds; the paper's until it is set.
     pub from_empty_s: f64,
+    /// The rescue that was registered in the cell; none until it is set.
+    pub rescue: Option<Rescue>,
     curve: Option<Curve>,
 }
 
@@ -53,6 +56,7 @@ impl Theory {
             model_f,
             paired: Paired::PAPER,
             from_empty_s: FROM_EMPTY_S,
+            rescue: None,
             curve,
         })
     }

@@ -10,7 +10,7 @@ use crate::rule::paired::PairedTest;
 use crate::rule::registration::PUBLISHED_RULE;
 use crate::rule::registration::{PairedThresholds, RegistrationFile};
 use crate::rule::stability::{Stability, is_stable};
-use crate::rule::state::{Load, RunState, judge};
+use crate::rule::state::{Load, RunState, is_stuck, judge};
 use crate::setup::ConfigError;
 
 use super::Measured;
@@ -114,13 +114,9 @@ fn score_run(
     };
     let load = file.as_ref().and_then(|file| load_of(&run.meta, file));
     let state = file.as_ref().and_then(|file| state_of(run, file));
-    let stuck = match (&run.measures.window, load, &file) {
-        (Some(window), Some(_), Some(file)) => {
-            let rule = &file.registration.rule;
-            window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below)
-        }
-        _ => None,
-    };
+    let stuck = load.zip(file.as_ref()).and_then(|(_, file)| {
+        is_stuck(&run.measures, file.registration.rule.stuck_follow_up_hit_below)
+    });
     let checks = match (stuck, load, configs.of_cell(&run.meta.cell)) {
         (Some(true), Some(load), Some((cell, workload, _))) => {
             trap_checks(run.own_speed, load.lambda_per_s, cell, workload).map_err(|e| e.to_string())

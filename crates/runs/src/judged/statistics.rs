@@ -120,7 +120,8 @@ impl RunStatistics {
             let registration = &file.registration;
             let role = registration.role(&candidate);
             let (run, measures, treatment) = (&run, &measures, &treatment);
-            let on = Measurable { run, measures, treatment, protocol, registration, role };
+            let terms = registration.terms();
+            let on = Measurable { run, measures, treatment, protocol, registration: terms, role };
             let found = (role != Role::None).then(|| registration.test.measure(&on)).flatten()?;
             Some((file.sha256.clone(), found))
         };

@@ -191,7 +191,7 @@ fn judge(
         let message = format!("no cell {name} with its workload and protocol in the configuration");
         return Err(ConfigError::new(&file.path, message));
     };
-    let case = Case { registration: &file.registration, cell, workload, protocol };
+    let case = Case { registration: file.registration.terms(), cell, workload, protocol };
     let context = Context { file, configs, case, is_what_if };
     let mut voters = Vec::new();
     let mut unreadable = Vec::new();

@@ -47,7 +47,7 @@ pub fn base_arrivals_per_s(run: &Run, span: Span) -> f64 {
 /// The wave: median completion time of the burst's sessions, s. Those that did not
 /// complete count as later than all others; `None` when the median is one of them,
 /// or there is no burst.
-pub(crate) fn burst_wave_s(run: &Run) -> Option<f64> {
+pub fn burst_wave_s(run: &Run) -> Option<f64> {
     let times: Vec<f64> = run
         .sessions
         .iter()

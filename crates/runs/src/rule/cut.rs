@@ -13,10 +13,9 @@ use super::endpoint::Endpoints;
 use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, RateVerdict, tally};
 
 /// Arrivals cut inside the trap.
@@ -123,20 +122,6 @@ impl RegisteredTest for CutTest {
         Role::subject(*run.arm() == Arm::Cut)
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let backlog = population::in_system(on.run);
-        let bin_s = on.protocol.bins.backlog_s;
-        let slope = |window: Span| match on.reached(window.end_s) {
-            true => span::backlog_slope_per_s(&backlog, window, bin_s),
-            false => None,
-        };
-        Some(TestMeasures::Cut(CutMeasures {
-            slope_per_s: slope(self.slope_window_s),
-            sign_slopes: self.arms.iter().map(|a| slope(a.sign_window_s)).collect(),
-            plan_rate_per_s: span::base_arrivals_per_s(on.run, self.slope_window_s),
-        }))
-    }
-
     /// The arm by the rate that a run's plan has after the cut, the favoured reading per seed.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let label = |e: &Evidence<'_>| self.label(e, case);
@@ -166,17 +151,35 @@ impl RegisteredTest for CutTest {
     }
 }
 
+impl MeasuringTest for CutTest {
+    type Measures = CutMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<CutMeasures> {
+        let backlog = population::in_system(on.run);
+        let bin_s = on.protocol.bins.backlog_s;
+        let slope = |window: Span| match on.reached(window.end_s) {
+            true => span::backlog_slope_per_s(&backlog, window, bin_s),
+            false => None,
+        };
+        Some(CutMeasures {
+            slope_per_s: slope(self.slope_window_s),
+            sign_slopes: self.arms.iter().map(|a| slope(a.sign_window_s)).collect(),
+            plan_rate_per_s: span::base_arrivals_per_s(on.run, self.slope_window_s),
+        })
+    }
+}
+
 impl CutTest {
     /// The arm whose rate is nearest to a run's after the cut.
     fn arm_of(&self, run: &Evidence<'_>, case: &Case<'_>) -> Option<usize> {
-        let rate = found(run)?.plan_rate_per_s / case.registration.lambda_ref_per_s;
+        let rate = CutTest::found(run)?.plan_rate_per_s / case.registration.lambda_ref_per_s;
         let off = |i: &usize| (self.arms[*i].multiple - rate).abs();
         (0..self.arms.len()).min_by(|a, b| off(a).total_cmp(&off(b)))
     }
 
     /// A run under the rule; `None` where nothing was frozen for it.
     fn label(&self, run: &Evidence<'_>, case: &Case<'_>) -> Option<CutLabel> {
-        let found = found(run)?;
+        let found = CutTest::found(run)?;
         let arm = self.arm_of(run, case)?;
         let of_run = |p: &&CutPrediction| p.arm == self.arms[arm].name && p.seed == run.meta.seed;
         let frozen = self.predictions.iter().find(of_run)?;
@@ -190,13 +193,6 @@ impl CutTest {
             lambda_ref_per_s: case.registration.lambda_ref_per_s,
         };
         Some(judge(&run, &self.arms[arm]))
-    }
-}
-
-fn found<'a>(run: &Evidence<'a>) -> Option<&'a CutMeasures> {
-    match run.for_test? {
-        TestMeasures::Cut(found) => Some(found),
-        _ => None,
     }
 }
 
@@ -298,7 +294,7 @@ fn decide_arm(
         "model F closest in {} of {} seeds, the slope's sign as asked in {} of {}",
         theory.met, theory.judged, sign.met, sign.judged
     );
-    (Group { name: arm.name.clone(), verdict: verdict.into(), because }, rate)
+    (Group::new(&arm.name, verdict, because), rate)
 }
 
 /// The outcome over the arms.

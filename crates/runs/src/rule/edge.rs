@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::in_words;
 use super::outcome::{Group, Outcome};
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
 use super::stability::{self, QueueFromEmpty, Stability, stable};
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, RateVerdict, tally};
 
 /// The from-empty edge (App. E.3).
@@ -65,20 +64,26 @@ impl RegisteredTest for EdgeTest {
         Role::subject(run.is_from_empty())
     }
 
-    fn measure(&self, run: &Measurable<'_>) -> Option<TestMeasures> {
-        Some(TestMeasures::Edge(QueueFromEmpty::of(run)))
-    }
-
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
-        let judged = Judged::labelled(evidence, |e| stability::label(e, &self.stability));
+        let judged = Judged::labelled(evidence, |e| {
+            Some(stability::label(Self::found(e)?, &self.stability))
+        });
         let (runs, set_aside) = placed(evidence, Role::Subject, Evidence::place);
         let run = |(i, e): (usize, &Evidence<'_>)| {
-            let realized = QueueFromEmpty::on(e)?.realized;
+            let realized = Self::found(e)?.realized;
             let stable = stable(&judged.labels[i])?;
             Some(FromEmptyRun { nominal: e.multiple(), realized, stable })
         };
         let runs: Vec<FromEmptyRun> = runs.into_iter().filter_map(run).collect();
         judged.with(decide(&runs, self.replicates.as_ref()), set_aside)
+    }
+}
+
+impl MeasuringTest for EdgeTest {
+    type Measures = QueueFromEmpty;
+
+    fn measure(&self, run: &Measurable<'_>) -> Option<QueueFromEmpty> {
+        Some(QueueFromEmpty::of(run))
     }
 }
 
@@ -177,7 +182,7 @@ fn group(name: &str, edge: &Edge) -> Group {
     } else {
         "largest stable, first unstable; NOT monotone: a stable rate lies above an unstable one"
     };
-    Group { name: name.into(), verdict, because: because.into() }
+    Group::new(name, verdict, because)
 }
 
 #[cfg(test)]

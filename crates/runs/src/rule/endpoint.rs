@@ -7,8 +7,8 @@ use crate::measure::RunMeasures;
 use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Labelled, UNMEASURABLE};
 use super::registered::{Case, Evidence};
-use super::registration::PairedThresholds;
 use super::state::{Load, recovered};
+use super::thresholds::PairedThresholds;
 
 /// The endpoints STUCK and GOOD of a run over the evaluation window (App. E.6).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

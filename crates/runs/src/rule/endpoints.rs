@@ -12,8 +12,8 @@ use super::endpoint::{Endpoint, Endpoints};
 use super::in_words;
 use super::outcome::{Group, Outcome, UNMEASURABLE};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role, placed};
-use super::registration::PairedThresholds;
 use super::state::State;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, tally};
 
 /// Doses and the state each must leave (App. E.6).
@@ -222,7 +222,7 @@ fn shown(name: String, runs: &[&DoseRun]) -> Group {
         .iter()
         .map(|r| format!("seed {} {}", r.seed, r.endpoint.map_or(UNMEASURABLE, Endpoint::word)))
         .collect();
-    Group { name, verdict: NOT_USED.into(), because: words.join(", ") }
+    Group::new(name, NOT_USED, words.join(", "))
 }
 
 #[cfg(test)]

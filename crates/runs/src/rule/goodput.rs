@@ -11,10 +11,9 @@ use crate::setup::{Arm, Span};
 
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 
 /// Sessions served in time (D2): Lu et al.'s goodput without their second
 /// condition on the time between tokens, which the runs do not record.
@@ -68,11 +67,6 @@ impl RegisteredTest for GoodputTest {
         }
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let (sessions, unloaded) = (session_times(on.run), UnloadedTurns::of(on.run));
-        Some(TestMeasures::Goodput(GoodputMeasures { sessions, unloaded }))
-    }
-
     /// Each run against its same-seed NOBURST run, over the hour after the burst and the
     /// evaluation window.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
@@ -86,7 +80,7 @@ impl RegisteredTest for GoodputTest {
         let (controls, set_aside) = placed(evidence, Role::Control, in_cell);
         let servers = unloaded_servers(&controls);
         let good = |e: &Evidence<'_>, span: Span| {
-            let (server, found) = (servers.get(e.meta.cell.as_str())?, found(e)?);
+            let (server, found) = (servers.get(e.meta.cell.as_str())?, GoodputTest::found(e)?);
             let (slowdown, factor) = (self.slowdown_at_most, self.reference_factor);
             let (good, arrived) = served_in_time(&found.sessions, server, span, slowdown, factor);
             Some(Goodput { good, arrived })
@@ -124,10 +118,12 @@ impl RegisteredTest for GoodputTest {
     }
 }
 
-fn found<'a>(run: &Evidence<'a>) -> Option<&'a GoodputMeasures> {
-    match run.for_test? {
-        TestMeasures::Goodput(found) => Some(found),
-        _ => None,
+impl MeasuringTest for GoodputTest {
+    type Measures = GoodputMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<GoodputMeasures> {
+        let (sessions, unloaded) = (session_times(on.run), UnloadedTurns::of(on.run));
+        Some(GoodputMeasures { sessions, unloaded })
     }
 }
 
@@ -135,7 +131,7 @@ fn found<'a>(run: &Evidence<'a>) -> Option<&'a GoodputMeasures> {
 fn unloaded_servers<'a>(controls: &[(usize, &Evidence<'a>)]) -> BTreeMap<&'a str, UnloadedTurns> {
     let mut servers: BTreeMap<&str, UnloadedTurns> = BTreeMap::new();
     for (_, control) in controls {
-        if let Some(found) = found(control) {
+        if let Some(found) = GoodputTest::found(control) {
             let server = servers.entry(&control.meta.cell).or_default();
             *server = std::mem::take(server).with(&found.unloaded);
         }
@@ -163,11 +159,11 @@ fn ranges(spans: &[(&'static str, Span)], runs: &[(&str, [Option<f64>; 2])]) -> 
                 runs.iter().filter(|(a, _)| a == arm).filter_map(|(_, lost)| lost[i]).collect();
             let least = lost.iter().copied().min_by(f64::total_cmp);
             let most = lost.iter().copied().max_by(f64::total_cmp);
-            groups.push(Group {
-                name: format!("{arm}, {name}"),
-                verdict: format!("{} to {}", percent(least), percent(most)),
-                because: format!("{} runs", lost.len()),
-            });
+            groups.push(Group::new(
+                format!("{arm}, {name}"),
+                format!("{} to {}", percent(least), percent(most)),
+                format!("{} runs", lost.len()),
+            ));
         }
     }
     groups

@@ -14,10 +14,9 @@ use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::paired::of_an_arm;
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::RateVerdict;
 
 /// The mechanism checks (App. E.5).
@@ -128,25 +127,10 @@ impl RegisteredTest for MechanismTest {
         of_an_arm(run)
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let run = on.run;
-        let hits = follow_up_hits(run, 0.0, self.detector_over_s, self.every_s);
-        let waits = mean_first_token_s(run, 0.0, self.engine_over_s, self.every_s);
-        let known = run.turns.iter().any(|t| t.t_first_s.is_some());
-        let held = |t: f64| run.meta.gate.map(|_| population::held_at_gate(run).at(t));
-        let burst_s = on.protocol.paired.burst.start_s;
-        Some(TestMeasures::Mechanism(MechanismMeasures {
-            kv_usage: on.measures.window.as_ref().and_then(|w| w.pool_occupancy),
-            first_alarm: first_alarm(&hits, self.detector_hit_below, burst_s, held),
-            detector: detector_alarms(&hits, self),
-            engine: known.then(|| engine_alarms(&waits, self)),
-        }))
-    }
-
     /// Over BURST and the good arms.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let judged = Judged::labelled(evidence, |e| {
-            let Some(TestMeasures::Mechanism(found)) = e.for_test else { return None };
+            let found = Self::found(e)?;
             Some(match MechanismRun::of(e, found, case) {
                 Some(run) => judge(&run, self),
                 None => Labelled::unmeasurable("it ended before its window did"),
@@ -162,6 +146,25 @@ impl RegisteredTest for MechanismTest {
 
     fn tables(&self) -> &'static [&'static str] {
         &["detector"]
+    }
+}
+
+impl MeasuringTest for MechanismTest {
+    type Measures = MechanismMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<MechanismMeasures> {
+        let run = on.run;
+        let hits = follow_up_hits(run, 0.0, self.detector_over_s, self.every_s);
+        let waits = mean_first_token_s(run, 0.0, self.engine_over_s, self.every_s);
+        let known = run.turns.iter().any(|t| t.t_first_s.is_some());
+        let held = |t: f64| run.meta.gate.map(|_| population::held_at_gate(run).at(t));
+        let burst_s = on.protocol.paired.burst.start_s;
+        Some(MechanismMeasures {
+            kv_usage: on.measures.window.as_ref().and_then(|w| w.pool_occupancy),
+            first_alarm: first_alarm(&hits, self.detector_hit_below, burst_s, held),
+            detector: detector_alarms(&hits, self),
+            engine: known.then(|| engine_alarms(&waits, self)),
+        })
     }
 }
 
@@ -321,10 +324,8 @@ fn decide(runs: &[(bool, Labelled)], rule: &MechanismTest) -> Outcome {
         runs.iter().filter(|(b, l)| *b == burst && l.label == label).count() as u64
     };
     let count = |burst: bool| runs.iter().filter(|(b, _)| *b == burst).count() as u64;
-    let group = |burst: bool, name: &str, what: &str| Group {
-        name: name.into(),
-        verdict: format!("{} of {}", of(burst, "HELD"), count(burst)),
-        because: what.into(),
+    let group = |burst: bool, name: &str, what: &str| {
+        Group::new(name, format!("{} of {}", of(burst, "HELD"), count(burst)), what)
     };
     let groups = vec![
         group(true, "BURST", "(b) and (c) held"),

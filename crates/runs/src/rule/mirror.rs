@@ -13,10 +13,9 @@ use super::endpoint::Endpoints;
 use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, RateVerdict, tally};
 
 mod checks;
@@ -172,32 +171,11 @@ impl RegisteredTest for MirrorTest {
         run.burst_or_control()
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let done = |window: Span| {
-            span::completions(on.run, window) as f64
-                / window.length_s()
-                / on.registration.lambda_ref_per_s
-        };
-        let slope = || {
-            let backlog = population::in_system(on.run);
-            span::backlog_slope_per_s(&backlog, self.slope_window_s, on.protocol.bins.backlog_s)
-        };
-        let window = on.measures.window.as_ref();
-        Some(TestMeasures::Mirror(MirrorMeasures {
-            blackout: done(self.blackout_s),
-            lull: done(self.lull_s),
-            wave_s: span::burst_wave_s(on.run),
-            slope_per_s: on.reached(self.slope_window_s.end_s).then(slope).flatten(),
-            plan_rate_per_s: span::base_arrivals_per_s(on.run, self.slope_window_s),
-            mean_prompt_tokens: window.and_then(|w| w.mean_prompt_tokens),
-        }))
-    }
-
     /// A call per seed, a verdict per rate; the decisive rate's is the test's.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let mut judged = Judged::labelled(evidence, |e| self.label(e, case));
         for (i, e) in evidence.iter().enumerate().filter(|(_, e)| e.role == Role::Subject) {
-            if let (Some(run), Some(frozen)) = (found(e), self.frozen(e)) {
+            if let (Some(run), Some(frozen)) = (MirrorTest::found(e), self.frozen(e)) {
                 judged.secondary[i] = secondary(run, frozen, e.burst_start_s, self);
             }
         }
@@ -224,6 +202,31 @@ impl RegisteredTest for MirrorTest {
     }
 }
 
+impl MeasuringTest for MirrorTest {
+    type Measures = MirrorMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<MirrorMeasures> {
+        let done = |window: Span| {
+            span::completions(on.run, window) as f64
+                / window.length_s()
+                / on.registration.lambda_ref_per_s
+        };
+        let slope = || {
+            let backlog = population::in_system(on.run);
+            span::backlog_slope_per_s(&backlog, self.slope_window_s, on.protocol.bins.backlog_s)
+        };
+        let window = on.measures.window.as_ref();
+        Some(MirrorMeasures {
+            blackout: done(self.blackout_s),
+            lull: done(self.lull_s),
+            wave_s: span::burst_wave_s(on.run),
+            slope_per_s: on.reached(self.slope_window_s.end_s).then(slope).flatten(),
+            plan_rate_per_s: span::base_arrivals_per_s(on.run, self.slope_window_s),
+            mean_prompt_tokens: window.and_then(|w| w.mean_prompt_tokens),
+        })
+    }
+}
+
 impl MirrorTest {
     fn frozen(&self, run: &Evidence<'_>) -> Option<&MirrorPrediction> {
         let of_run = |p: &&MirrorPrediction| {
@@ -242,19 +245,12 @@ impl MirrorTest {
         if asked.is_some_and(|asked| run.meta.plan_sha256.as_ref() != Some(asked)) {
             return Some(Labelled::unmeasurable("its plan is not the one that was frozen"));
         }
-        let Some((found, frozen)) = found(run).zip(frozen) else {
+        let Some((found, frozen)) = MirrorTest::found(run).zip(frozen) else {
             return Some(Labelled::unmeasurable("nothing was frozen for its rate and seed"));
         };
         let stuck = self.endpoints.is_stuck(run, case);
         let lambda_ref = case.registration.lambda_ref_per_s;
         Some(judge(stuck, found, frozen, lambda_ref, run.burst_start_s, self))
-    }
-}
-
-fn found<'a>(run: &Evidence<'a>) -> Option<&'a MirrorMeasures> {
-    match run.for_test? {
-        TestMeasures::Mirror(found) => Some(found),
-        _ => None,
     }
 }
 
@@ -265,7 +261,7 @@ fn notes(
     judged: &Judged,
 ) -> Vec<String> {
     let waves = |runs: &Vec<(usize, &Evidence<'_>)>| -> BTreeMap<u64, f64> {
-        let wave = |e: &Evidence<'_>| Some((e.meta.seed, found(e)?.wave_s?));
+        let wave = |e: &Evidence<'_>| Some((e.meta.seed, MirrorTest::found(e)?.wave_s?));
         runs.iter().filter_map(|(_, e)| wave(e)).collect()
     };
     let mut notes = Vec::new();
@@ -344,7 +340,7 @@ fn decide_rate(rate: f64, calls: &[&Labelled], rule: &MirrorTest) -> Group {
         "{role}; RENEWAL in {}, CURVE in {}, NOT-TRAPPED in {} of {} seeds",
         renewal.met, curve.met, untrapped.met, renewal.judged
     );
-    Group { name: format!("rate {rate:.2}"), verdict: verdict.into(), because }
+    Group::of_rate(rate, verdict, because)
 }
 
 /// The outcome: the decisive rate's verdict.

@@ -1,6 +1,7 @@
 //! What a rule says: a label per run, a verdict per group of runs, a word for the test.
 
 use super::clause::{Clause, deciding};
+use super::state::State;
 use super::vote::{RateVerdict, Tally};
 
 /// A run's label and the clauses that led to it.
@@ -35,10 +36,12 @@ impl Labelled {
 }
 
 /// The verdict on a group of runs: a rate, a dose, an arm.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// What the group is.
     pub name: String,
+    /// Its rate, a multiple of lambda_ref, where the group is one.
+    pub rate: Option<f64>,
     /// How it came out.
     pub verdict: String,
     /// What was asked of it, with the count.
@@ -46,18 +49,29 @@ pub struct Group {
 }
 
 impl Group {
+    /// A group of whatever kind.
+    pub fn new(
+        name: impl Into<String>,
+        verdict: impl Into<String>,
+        because: impl Into<String>,
+    ) -> Self {
+        Self { name: name.into(), rate: None, verdict: verdict.into(), because: because.into() }
+    }
+
+    /// The runs of a rate, a multiple of lambda_ref.
+    pub fn of_rate(rate: f64, verdict: &str, because: String) -> Self {
+        Self { rate: Some(rate), ..Self::new(format!("rate {rate:.2}"), verdict, because) }
+    }
+
     /// A group that was counted.
     pub fn counted(name: impl Into<String>, what: &str, tally: Tally) -> Self {
-        Self {
-            name: name.into(),
-            verdict: tally.verdict.words().to_owned(),
-            because: format!("{what} in {} of {} seeds", tally.met, tally.judged),
-        }
+        let because = format!("{what} in {} of {} seeds", tally.met, tally.judged);
+        Self::new(name, tally.verdict.words(), because)
     }
 }
 
 /// The outcome of a test.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The rule's word for it.
     pub word: String,
@@ -106,4 +120,33 @@ impl Outcome {
         };
         Self::new(word, because, groups)
     }
+}
+
+/// One seed of one rate of the paired test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeedOutcome {
+    /// The seed.
+    pub seed: u64,
+    /// The arms' states, in the order of [`super::paired::ARMS`]; `None` where there is no usable run.
+    pub states: [Option<State>; 3],
+    /// Whether all three arms met their condition; `None` when one is missing or
+    /// cannot be measured.
+    pub met: Option<bool>,
+}
+
+/// The verdict on one rate of the paired test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairedVerdict {
+    /// The rate, a multiple of lambda_ref.
+    pub multiple: f64,
+    /// Seeds, in order.
+    pub seeds: Vec<SeedOutcome>,
+    /// How it came out.
+    pub verdict: RateVerdict,
+    /// Seeds in which all conditions were met.
+    pub met: u64,
+    /// Seeds that could be judged.
+    pub judged: u64,
+    /// Runs that could not be used, and why.
+    pub set_aside: Vec<String>,
 }

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::setup::Arm;
 
 use super::in_words;
-use super::outcome::{Group, Labelled, Outcome};
+use super::outcome::{Group, Labelled, Outcome, PairedVerdict, SeedOutcome};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
-use super::registration::PairedThresholds;
 use super::state::State;
-use super::vote::{RateVerdict, Tally, tally};
+use super::thresholds::PairedThresholds;
+use super::vote::{Tally, tally};
 
 /// BURST, NOBURST and CAPPED at the registration's rates (Table 6). Its thresholds are the
 /// registration's, which every kind of test shares.
@@ -63,7 +63,7 @@ impl RegisteredTest for PairedTest {
         let verdicts: Vec<_> = rates.iter().map(|r| r.verdict).collect();
         let outcome = Outcome::of_all("PASS", rates.iter().map(group).collect(), &verdicts);
         let mut set_aside: Vec<String> = rates.iter().flat_map(|r| r.set_aside.clone()).collect();
-        for rate in &registration.rates {
+        for rate in registration.rates {
             if !rates.iter().any(|r| (r.multiple - rate).abs() < 1e-6) {
                 set_aside.push(format!("rate {rate:.2} has no run"));
             }
@@ -101,16 +101,9 @@ fn group(rate: &PairedVerdict) -> Group {
         format!("seed {}: {}", s.seed, words.join(", "))
     };
     let seeds: Vec<String> = rate.seeds.iter().map(seed).collect();
-    Group {
-        name: format!("rate {:.2}", rate.multiple),
-        verdict: rate.verdict.words().into(),
-        because: format!(
-            "all three arms in {} of {} seeds; {}",
-            rate.met,
-            rate.judged,
-            seeds.join("; ")
-        ),
-    }
+    let (met, judged) = (rate.met, rate.judged);
+    let because = format!("all three arms in {met} of {judged} seeds; {}", seeds.join("; "));
+    Group::of_rate(rate.multiple, rate.verdict.words(), because)
 }
 
 /// The three arms of the test, in the order they are printed, with the state it asks of each.
@@ -150,35 +143,6 @@ impl PairedRun {
             name: run.name.clone(),
         })
     }
-}
-
-/// One seed of one rate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeedOutcome {
-    /// The seed.
-    pub seed: u64,
-    /// The arms' states, in the order of [`ARMS`]; `None` where there is no usable run.
-    pub states: [Option<State>; 3],
-    /// Whether all three arms met their condition; `None` when one is missing or
-    /// cannot be measured.
-    pub met: Option<bool>,
-}
-
-/// The verdict on one rate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PairedVerdict {
-    /// The rate, a multiple of lambda_ref.
-    pub multiple: f64,
-    /// Seeds, in order.
-    pub seeds: Vec<SeedOutcome>,
-    /// How it came out.
-    pub verdict: RateVerdict,
-    /// Seeds in which all conditions were met.
-    pub met: u64,
-    /// Seeds that could be judged.
-    pub judged: u64,
-    /// Runs that could not be used, and why.
-    pub set_aside: Vec<String>,
 }
 
 /// Multiples are compared as printed, to 1e-6.

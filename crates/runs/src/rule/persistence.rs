@@ -9,9 +9,10 @@ use crate::setup::Arm;
 use super::clause::{Clause, Comparison};
 use super::in_words;
 use super::outcome::{Group, Labelled, Outcome};
-use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role,
+};
+use super::thresholds::PairedThresholds;
 
 /// Whether a trap ever ended by itself (D5).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -80,20 +81,9 @@ impl RegisteredTest for PersistenceTest {
         }
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        // What is seen after an intervention says nothing about the trap itself.
-        let until_s = intervention(on).unwrap_or(f64::INFINITY);
-        let windows = follow_up_hits(on.run, trigger_start(on), self.window_s, self.step_s);
-        let before = windows.into_iter().filter(|w| w.end_s <= until_s);
-        Some(TestMeasures::Persistence(before.collect()))
-    }
-
     /// Over every run with a trigger; from-empty runs are labelled and not counted.
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
-        let life = |e: &Evidence<'_>| match e.for_test {
-            Some(TestMeasures::Persistence(windows)) => Some(life(windows, self)),
-            _ => None,
-        };
+        let life = |e: &Evidence<'_>| Some(life(Self::found(e)?, self));
         let judged = Judged::labelled(evidence, |e| life(e).map(|life| judge(&life, self)));
         let lives: Vec<TrapLife> =
             evidence.iter().filter(|e| e.is_subject()).filter_map(life).collect();
@@ -102,6 +92,18 @@ impl RegisteredTest for PersistenceTest {
 
     fn tables(&self) -> &'static [&'static str] {
         &["persistence", "binomial"]
+    }
+}
+
+impl MeasuringTest for PersistenceTest {
+    type Measures = Vec<Rolled<Share>>;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<Vec<Rolled<Share>>> {
+        // What is seen after an intervention says nothing about the trap itself.
+        let until_s = intervention(on).unwrap_or(f64::INFINITY);
+        let windows = follow_up_hits(on.run, trigger_start(on), self.window_s, self.step_s);
+        let before = windows.into_iter().filter(|w| w.end_s <= until_s);
+        Some(before.collect())
     }
 }
 
@@ -183,14 +185,14 @@ fn decide(lives: &[TrapLife], rule: &PersistenceTest) -> Outcome {
     let escaped = trapped.iter().filter(|l| l.escape_s.is_some()).count();
     let hours = trapped.iter().map(|l| l.trapped_s).sum::<f64>() / 3600.0;
     let shortest = trapped.iter().map(|l| l.trapped_s).min_by(f64::total_cmp);
-    let groups = vec![Group {
-        name: "trapped runs".into(),
-        verdict: format!("{escaped} of {} escaped", trapped.len()),
-        because: format!(
+    let groups = vec![Group::new(
+        "trapped runs",
+        format!("{escaped} of {} escaped", trapped.len()),
+        format!(
             "{hours:.2} trapped hours from the end of the first window; shortest span {} s",
             shortest.map_or("none".into(), |s| format!("{s:.0}"))
         ),
-    }];
+    )];
     let (word, because) = match escape_bound(trapped.len() as u64, rule.confidence) {
         None => ("not decidable", "no run is trapped".to_owned()),
         Some(_) if escaped > 0 => {

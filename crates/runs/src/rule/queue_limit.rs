@@ -11,10 +11,9 @@ use crate::setup::Arm;
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::RateVerdict;
 
 /// LPM-INF (App. E.8).
@@ -67,27 +66,23 @@ impl RegisteredTest for QueueLimitTest {
         run.meta.cell == self.stock_cell && *run.arm() == Arm::Burst
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let window = on.measures.window.as_ref();
-        Some(TestMeasures::QueueLimit(QueueLimitMeasures {
-            queue_max: longest_queue(on.run),
-            token_hit: window.and_then(|w| w.token_hit_fraction),
-        }))
-    }
-
     /// Each seed against the stock order's run.
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let (subjects, mut set_aside) = placed(evidence, Role::Subject, Evidence::place);
         let (controls, doubles) = placed(evidence, Role::Control, Evidence::place);
         set_aside.extend(doubles);
         let collapsed = |e: &Evidence<'_>| {
-            found(e).and_then(|f| f.token_hit).map(|h| h < self.collapsed_token_hit_below)
+            QueueLimitTest::found(e)
+                .and_then(|f| f.token_hit)
+                .map(|h| h < self.collapsed_token_hit_below)
         };
         let stock: BTreeMap<String, Option<bool>> =
             controls.iter().map(|(_, e)| (e.place(), collapsed(e))).collect();
         let judged = Judged::labelled(evidence, |e| {
             let stock_collapsed = stock.get(&e.place()).copied().flatten();
-            found(e).filter(|_| e.role == Role::Subject).map(|f| judge(f, stock_collapsed, self))
+            QueueLimitTest::found(e)
+                .filter(|_| e.role == Role::Subject)
+                .map(|f| judge(f, stock_collapsed, self))
         });
         let runs: Vec<(u64, Labelled)> = subjects
             .iter()
@@ -97,10 +92,15 @@ impl RegisteredTest for QueueLimitTest {
     }
 }
 
-fn found<'a>(run: &Evidence<'a>) -> Option<&'a QueueLimitMeasures> {
-    match run.for_test? {
-        TestMeasures::QueueLimit(found) => Some(found),
-        _ => None,
+impl MeasuringTest for QueueLimitTest {
+    type Measures = QueueLimitMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<QueueLimitMeasures> {
+        let window = on.measures.window.as_ref();
+        Some(QueueLimitMeasures {
+            queue_max: longest_queue(on.run),
+            token_hit: window.and_then(|w| w.token_hit_fraction),
+        })
     }
 }
 
@@ -142,10 +142,8 @@ fn judge(
 fn decide(runs: &[(u64, Labelled)], rule: &QueueLimitTest) -> Outcome {
     let groups = runs
         .iter()
-        .map(|(seed, l)| Group {
-            name: format!("seed {seed}"),
-            verdict: l.label.into(),
-            because: l.because.clone().unwrap_or_default(),
+        .map(|(seed, l)| {
+            Group::new(format!("seed {seed}"), l.label, l.because.clone().unwrap_or_default())
         })
         .collect();
     let count = |word| runs.iter().filter(|(_, l)| l.label == word).count() as u64;

@@ -1,6 +1,8 @@
 //! What every registered test is asked: which runs it is about, what it measures on them beyond
 //! their window, how it judges them, and which tables show it.
 
+use std::any::Any;
+
 use crate::measure::RunMeasures;
 use crate::measure::plan_identity::PlanIdentity;
 use crate::measure::rescue::ControlAfter;
@@ -9,11 +11,9 @@ use crate::run::{Meta, Run};
 use crate::setup::{Arm, Cell, Protocol, Workload};
 
 use super::clause::Clause;
-use super::outcome::{Labelled, Outcome};
-use super::paired::PairedVerdict;
-use super::registration::{PairedThresholds, Registration};
+use super::outcome::{Labelled, Outcome, PairedVerdict};
 use super::state::{Load, RunState};
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::one_per_place;
 
 /// A kind of registered test with its parameters. Each is one file of [`super`], named after
@@ -55,11 +55,6 @@ pub trait RegisteredTest {
         false
     }
 
-    /// What it measures on a run that has a role.
-    fn measure(&self, _run: &Measurable<'_>) -> Option<TestMeasures> {
-        None
-    }
-
     /// The label of each run, and the outcome. Asked by the kind, so that who asks one kind alone
     /// needs the code of no other.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged
@@ -69,6 +64,20 @@ pub trait RegisteredTest {
     /// The derived tables that are made from its verdicts, beside those of every test.
     fn tables(&self) -> &'static [&'static str] {
         &[]
+    }
+}
+
+/// A test that measures something of its own.
+pub trait MeasuringTest: RegisteredTest {
+    /// What it measures on a run.
+    type Measures: 'static;
+
+    /// Measures a run that has a role.
+    fn measure(&self, run: &Measurable<'_>) -> Option<Self::Measures>;
+
+    /// What it measured on a run that it is to judge.
+    fn found<'a>(run: &Evidence<'a>) -> Option<&'a Self::Measures> {
+        run.for_test?.downcast_ref()
     }
 }
 
@@ -153,7 +162,7 @@ pub struct Measurable<'a> {
     /// Its cell's protocol.
     pub protocol: &'a Protocol,
     /// The registration it is measured for.
-    pub registration: &'a Registration,
+    pub registration: Terms<'a>,
     /// What it is to the test.
     pub role: Role,
 }
@@ -165,11 +174,26 @@ impl Measurable<'_> {
     }
 }
 
+/// What a registration says to a test of whatever kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// lambda_ref, sessions/s.
+    pub lambda_ref_per_s: f64,
+    /// The cell's measured all-miss prefill rate, uncached tokens/s.
+    pub all_miss_tokens_per_s: Option<f64>,
+    /// The rates under test, multiples of lambda_ref.
+    pub rates: &'a [f64],
+    /// The GPU its runs must have used, where that is part of the rule.
+    pub hardware: Option<&'a str>,
+    /// The thresholds that every kind of test shares.
+    pub rule: PairedThresholds,
+}
+
 /// What a registration is judged with.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     /// The registration.
-    pub registration: &'a Registration,
+    pub registration: Terms<'a>,
     /// Its cell.
     pub cell: &'a Cell,
     /// The cell's workload.
@@ -201,8 +225,8 @@ pub struct Evidence<'a> {
     pub load: Option<Load>,
     /// Its state under the paired test's rule.
     pub state: Option<&'a RunState>,
-    /// What the test measured on it.
-    pub for_test: Option<&'a TestMeasures>,
+    /// What the test measured on it ([`MeasuringTest::found`]).
+    pub for_test: Option<&'a dyn Any>,
 }
 
 impl Evidence<'_> {

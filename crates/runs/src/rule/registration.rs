@@ -6,7 +6,6 @@
 
 pub(crate) mod filled;
 pub mod inputs;
-pub mod thresholds;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,11 +16,11 @@ use crate::limits;
 use crate::setup::Cell;
 use crate::setup::yaml::{self, ConfigError};
 
-use super::registered::{Candidate, Role};
+use super::registered::{Candidate, Role, Terms};
 
 pub use super::test::Test;
+pub use super::thresholds::PairedThresholds;
 pub use filled::Filled;
-pub use thresholds::PairedThresholds;
 
 /// A registration as `configs/registrations/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +76,11 @@ pub struct Registration {
     pub sources: BTreeMap<String, String>,
 }
 
+/// What a registration asks of its runs, in sentences that carry its thresholds.
+pub fn rule_in_words(registration: &Registration) -> String {
+    registration.test.in_words(&registration.rule)
+}
+
 /// What a registration's verdicts are worth (App. E.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -99,6 +103,17 @@ impl Registration {
     /// Whether it is about runs of a cell.
     pub fn is_about(&self, cell: &str) -> bool {
         self.cell == cell || self.also_cells.iter().any(|also| also == cell)
+    }
+
+    /// What it says to a test of whatever kind.
+    pub fn terms(&self) -> Terms<'_> {
+        Terms {
+            lambda_ref_per_s: self.lambda_ref_per_s,
+            all_miss_tokens_per_s: self.all_miss_tokens_per_s,
+            rates: &self.rates,
+            hardware: self.hardware.as_deref(),
+            rule: self.rule,
+        }
     }
 
     /// What a run is to its test.
@@ -247,5 +262,31 @@ impl Registration {
             return Err("rule.seeds_at_least: expected at least seeds_passing".into());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(rest: &str) -> String {
+        let text = format!(
+            "{{name: x, status: EXPLORATORY, cell: c, lambda_ref_per_s: 1, all_miss_tokens_per_s: 9, \
+             rates: [1.5], {rest}}}"
+        );
+        let file = RegistrationFile::parse(Path::new("x.yaml"), text.as_bytes()).unwrap();
+        rule_in_words(&file.registration)
+    }
+
+    #[test]
+    fn a_rule_says_its_own_thresholds_not_the_published_ones() {
+        assert!(words("cap: 3").contains("within 15 % of the all-miss rate"));
+        let own =
+            words("cap: 3, rule: {token_rate_tolerance: 0.07, recovered_outstanding_below: 31}");
+        assert!(own.contains("within 7 % of") && own.contains("fewer than 31 sessions"), "{own}");
+        let dose = "test: {kind: endpoints, arm: burst, dose: burst-sessions, \
+                    doses: [{dose: 40, expect: GOOD}, {dose: 50, expect: null}]}";
+        let own = words(dose);
+        assert!(own.contains("burst: 40 sessions leave GOOD, in 2 of 3 seeds"), "{own}");
     }
 }

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::in_words;
 use super::outcome::{Group, Outcome};
-use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
-use super::registration::PairedThresholds;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role,
+};
 use super::stability::{self, QueueFromEmpty, Stability, stable};
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, tally};
 
 /// Replicates of from-empty runs (REPLICATE-EDGE, sec 7, Table 12).
@@ -54,12 +55,10 @@ impl RegisteredTest for ReplicateTest {
         Role::subject(run.is_from_empty())
     }
 
-    fn measure(&self, run: &Measurable<'_>) -> Option<TestMeasures> {
-        Some(TestMeasures::Replicate(QueueFromEmpty::of(run)))
-    }
-
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
-        let judged = Judged::labelled(evidence, |e| stability::label(e, &self.stability));
+        let judged = Judged::labelled(evidence, |e| {
+            Some(stability::label(Self::found(e)?, &self.stability))
+        });
         let votes = |original: &Original| {
             let of_plan = evidence.iter().zip(&judged.labels);
             let of_plan = of_plan.filter(|(e, _)| e.counts && e.meta.seed == original.seed);
@@ -71,6 +70,14 @@ impl RegisteredTest for ReplicateTest {
     }
 }
 
+impl MeasuringTest for ReplicateTest {
+    type Measures = QueueFromEmpty;
+
+    fn measure(&self, run: &Measurable<'_>) -> Option<QueueFromEmpty> {
+        Some(QueueFromEmpty::of(run))
+    }
+}
+
 /// The outcome for replicates of one plan each: does every plan's majority come out as
 /// its original did? `votes` is per plan: seed, whether each replicate agreed.
 fn decide(plans: &[(u64, Vec<Option<bool>>)], quorum: Quorum) -> Outcome {
@@ -78,10 +85,9 @@ fn decide(plans: &[(u64, Vec<Option<bool>>)], quorum: Quorum) -> Outcome {
         plans.iter().map(|(seed, votes)| (seed, tally(votes.iter().copied(), quorum))).collect();
     let groups = tallies
         .iter()
-        .map(|(seed, t)| Group {
-            name: format!("plan of seed {seed}"),
-            verdict: t.verdict.words().into(),
-            because: format!("as the original in {} of {} replicates", t.met, t.judged),
+        .map(|(seed, t)| {
+            let because = format!("as the original in {} of {} replicates", t.met, t.judged);
+            Group::new(format!("plan of seed {seed}"), t.verdict.words(), because)
         })
         .collect();
     let verdicts: Vec<_> = tallies.iter().map(|t| t.1.verdict).collect();

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::plan_identity::PlanIdentity;
 use crate::measure::rescue::{self, ControlMeasures, RescueMeasures, RescueTimes};
-use crate::measure::{population, rolling};
+use crate::measure::{LastMeasures, population, rolling};
+use crate::run::Run;
 use crate::setup::{Arm, Span};
 
 use super::in_words;
-use super::outcome::{Labelled, UNMEASURABLE};
+use super::outcome::Labelled;
 use super::registered::{
-    Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role, placed,
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role, placed,
 };
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::thresholds::PairedThresholds;
 use super::vote::Quorum;
 
 mod decide;
@@ -73,29 +73,34 @@ pub struct RescueTest {
     pub hold_s: f64,
 }
 
+impl RescueTest {
+    /// R1's (App. E.7).
+    pub const PUBLISHED: Self = Self {
+        engage_s: 1800.0,
+        valid_over_s: 300.0,
+        valid_hit_below: 0.2,
+        valid_outstanding_above: 50.0,
+        released_by_s: 7200.0,
+        settle_s: 300.0,
+        tile_s: 300.0,
+        tile_hit_at_least: 0.5,
+        interval_hit_above: 0.8,
+        token_rate_below: 0.5,
+        relapse_hit_below: 0.2,
+        control_hit_below: 0.2,
+        seeds: Quorum::TWO_OF_THREE,
+        refuted_by_relapses: 2,
+        refuted_by_unreleased: Some(2),
+        engage_within_s: 10.0,
+        capped_at_least_s: 600.0,
+        tick_s: 10.0,
+        hold_s: 300.0,
+    };
+}
+
 impl Default for RescueTest {
     fn default() -> Self {
-        Self {
-            engage_s: 1800.0,
-            valid_over_s: 300.0,
-            valid_hit_below: 0.2,
-            valid_outstanding_above: 50.0,
-            released_by_s: 7200.0,
-            settle_s: 300.0,
-            tile_s: 300.0,
-            tile_hit_at_least: 0.5,
-            interval_hit_above: 0.8,
-            token_rate_below: 0.5,
-            relapse_hit_below: 0.2,
-            control_hit_below: 0.2,
-            seeds: Quorum::TWO_OF_THREE,
-            refuted_by_relapses: 2,
-            refuted_by_unreleased: Some(2),
-            engage_within_s: 10.0,
-            capped_at_least_s: 600.0,
-            tick_s: 10.0,
-            hold_s: 300.0,
-        }
+        Self::PUBLISHED
     }
 }
 
@@ -135,7 +140,7 @@ impl RegisteredTest for RescueTest {
              outstanding) is released by {} s and the run stays good: from {} s after the release \
              on, every tile of {} s has a follow-up hit fraction of at least {}, all of it above \
              {}, and the uncached token rate is below {} times the all-miss rate. A rate passes in \
-             {} seeds; {} relapses refute the self.",
+             {} seeds; {} relapses refute the test.",
             self.engage_s,
             self.valid_hit_below,
             self.valid_outstanding_above,
@@ -164,28 +169,6 @@ impl RegisteredTest for RescueTest {
             (_, Role::None) => Role::None,
             _ => Role::Control,
         }
-    }
-
-    /// Nothing where the run ends too early.
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        let end_s = on.protocol.paired.window_s.end_s;
-        if !on.reached(end_s) {
-            return None;
-        }
-        Some(TestMeasures::Rescue(if on.role == Role::Subject {
-            let times = RescueTimes {
-                engage_s: self.engage_s,
-                valid_over_s: self.valid_over_s,
-                settle_s: self.settle_s,
-                tile_s: self.tile_s,
-                end_s,
-            };
-            let measures = Box::new(rescue::rescue(on.run, &times));
-            RescueOrControl::Rescue { recovered_s: self.recovered_s(on, &measures), measures }
-        } else {
-            let since_engage = Span::new(self.engage_s, end_s);
-            RescueOrControl::Control(Box::new(rescue::control(on.run, since_engage)))
-        }))
     }
 
     /// A label per run, pairs by rate and seed, an outcome over the pairs.
@@ -243,7 +226,45 @@ impl RegisteredTest for RescueTest {
     }
 }
 
+impl MeasuringTest for RescueTest {
+    type Measures = RescueOrControl;
+
+    /// Nothing where the run ends too early.
+    fn measure(&self, on: &Measurable<'_>) -> Option<RescueOrControl> {
+        let end_s = on.protocol.paired.window_s.end_s;
+        if !on.reached(end_s) {
+            return None;
+        }
+        Some(if on.role == Role::Subject {
+            let measures = Box::new(rescue::rescue(on.run, &self.times(end_s)));
+            RescueOrControl::Rescue { recovered_s: self.recovered_s(on, &measures), measures }
+        } else {
+            let since_engage = Span::new(self.engage_s, end_s);
+            RescueOrControl::Control(Box::new(rescue::control(on.run, since_engage)))
+        })
+    }
+}
+
 impl RescueTest {
+    /// When a subject is looked at whose window ends at `end_s`.
+    fn times(&self, end_s: f64) -> RescueTimes {
+        let Self { engage_s, valid_over_s, settle_s, tile_s, .. } = *self;
+        RescueTimes { engage_s, valid_over_s, settle_s, tile_s, end_s }
+    }
+
+    /// Whether a run, on whatever hardware, is RESCUED; `None` where it cannot say. `last` is
+    /// the end of its window.
+    pub fn is_rescued(
+        &self,
+        run: &Run,
+        last: &LastMeasures,
+        all_miss_tokens_per_s: Option<f64>,
+        paired: &PairedThresholds,
+    ) -> Option<bool> {
+        let measures = rescue::rescue(run, &self.times(last.span.end_s));
+        judge(&measures, last, None, all_miss_tokens_per_s, self, paired).is_rescued()
+    }
+
     fn recovered_s(&self, on: &Measurable<'_>, found: &RescueMeasures) -> Option<f64> {
         let capped = Span::new(found.engaged_s?, found.released_s?);
         let over_s = on.protocol.paired.last_s;
@@ -256,7 +277,7 @@ impl RescueTest {
         let registration = case.registration;
         let last = run.measures.last.as_ref()?;
         let gpu = run.meta.gpu.as_ref().map(|g| g.name.as_str());
-        let hardware = registration.hardware.as_deref().map(|asked| gpu == Some(asked));
+        let hardware = registration.hardware.map(|asked| gpu == Some(asked));
         let all_miss = registration.all_miss_tokens_per_s;
         Some(judge(rescued(run)?, last, hardware, all_miss, self, &registration.rule))
     }
@@ -272,16 +293,13 @@ impl RescueTest {
 }
 
 fn rescued<'a>(run: &Evidence<'a>) -> Option<&'a RescueMeasures> {
-    match run.for_test? {
-        TestMeasures::Rescue(found) => found.rescue(),
-        _ => None,
-    }
+    RescueTest::found(run)?.rescue()
 }
 
 fn control<'a>(run: &Evidence<'a>) -> Option<&'a ControlMeasures> {
-    match run.for_test? {
-        TestMeasures::Rescue(RescueOrControl::Control(found)) => Some(found),
-        _ => None,
+    match RescueTest::found(run)? {
+        RescueOrControl::Control(found) => Some(found),
+        RescueOrControl::Rescue { .. } => None,
     }
 }
 

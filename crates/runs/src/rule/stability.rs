@@ -9,8 +9,7 @@ use crate::setup::Span;
 
 use super::clause::{Clause, Comparison, all_hold};
 use super::outcome::{Labelled, UNMEASURABLE};
-use super::registered::{Evidence, Measurable};
-use super::test::TestMeasures;
+use super::registered::Measurable;
 
 /// When a from-empty run is stable (App. E.3). The rise is fitted over the protocol's
 /// from-empty window (its last 1500 s); the queue at the end is the mean over the last
@@ -49,23 +48,15 @@ impl QueueFromEmpty {
             realized: span::base_arrivals_per_s(on.run, whole) / on.registration.lambda_ref_per_s,
         }
     }
-
-    /// What was measured on a run for either of the tests.
-    pub(super) fn on<'a>(run: &Evidence<'a>) -> Option<&'a Self> {
-        match run.for_test? {
-            TestMeasures::Edge(found) | TestMeasures::Replicate(found) => Some(found),
-            _ => None,
-        }
-    }
 }
 
 /// The label of a run under either of the tests.
-pub(super) fn label(run: &Evidence<'_>, rule: &Stability) -> Option<Labelled> {
-    let queue = QueueFromEmpty::on(run)?.queue;
+pub(super) fn label(found: &QueueFromEmpty, rule: &Stability) -> Labelled {
+    let queue = found.queue;
     let labelled = judge(queue.as_ref(), rule);
     // Which queue was read matters to a reader: the two are not the same.
     let source = queue.map(|q| q.source.words().to_owned());
-    Some(Labelled { because: labelled.because.clone().or(source), ..labelled })
+    Labelled { because: labelled.because.clone().or(source), ..labelled }
 }
 
 /// Whether a label says stable; `None` where it cannot say.

@@ -6,7 +6,7 @@ pub mod reach;
 use crate::measure::{LastMeasures, RunMeasures};
 
 use super::clause::{Clause, Comparison, all_hold};
-use super::registration::PairedThresholds;
+use super::thresholds::PairedThresholds;
 
 /// What a run is judged against.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,14 +89,19 @@ pub fn judge(measures: &RunMeasures, load: Load, rule: &PairedThresholds) -> Run
         .map(|rate| rate / load.all_miss_tokens_per_s)
         .filter(|ratio| ratio.is_finite());
     let slope = window.backlog_slope_per_s;
-    let stuck = window.follow_up_hits.is_below(rule.stuck_follow_up_hit_below);
     let judged = label(
         (load, rule),
         |needs| Clause::new(TOKEN_RATIO, "", token_ratio, needs),
         |needs| Clause::new(SLOPE, "sessions/s", slope, needs),
         recovered(last, rule),
     );
-    RunState { stuck, ..judged }
+    RunState { stuck: is_stuck(measures, rule.stuck_follow_up_hit_below), ..judged }
+}
+
+/// Whether a run is stuck, for model F: its follow-up hit fraction over the window lies `below`
+/// (App. B); `None` where it cannot say.
+pub fn is_stuck(measures: &RunMeasures, below: f64) -> Option<bool> {
+    measures.window.as_ref()?.follow_up_hits.is_below(below)
 }
 
 /// The uncached token rate's clause.
@@ -167,6 +172,11 @@ pub fn recovered(last: &LastMeasures, rule: &PairedThresholds) -> Vec<Clause> {
             Comparison::Below(rule.recovered_outstanding_below),
         ),
     ]
+}
+
+/// Whether a run is RECOVERED at the end of its window; `None` where it cannot say.
+pub fn is_recovered(last: &LastMeasures, rule: &PairedThresholds) -> Option<bool> {
+    all_hold(&recovered(last, rule))
 }
 
 fn unmeasurable(because: String) -> RunState {

@@ -1,6 +1,8 @@
 //! The registered tests: the one place that lists them. A test is a file that implements
-//! [`RegisteredTest`], and a line here.
+//! [`RegisteredTest`], and [`MeasuringTest`] where it measures something of its own, and a line
+//! here.
 
+use std::any::Any;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +20,7 @@ use super::mirror::{MirrorMeasures, MirrorTest};
 use super::paired::PairedTest;
 use super::persistence::PersistenceTest;
 use super::queue_limit::{QueueLimitMeasures, QueueLimitTest};
-use super::registered::{Case, Evidence, Judged, RegisteredTest};
+use super::registered::{Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest};
 use super::replicate::ReplicateTest;
 use super::rescue::{RescueOrControl, RescueTest};
 use super::stability::QueueFromEmpty;
@@ -51,6 +53,28 @@ macro_rules! registered_tests {
             pub fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
                 match self {
                     $(Self::$name(test) => test.judge(case, evidence),)+
+                }
+            }
+        }
+
+        impl Test {
+            /// What it measures on a run that has a role; nothing where its kind has none.
+            pub fn measure(&self, run: &Measurable<'_>) -> Option<TestMeasures> {
+                match self {
+                    $($(Self::$name(test) => {
+                        let found: Option<$measured> = test.measure(run);
+                        found.map(TestMeasures::$name)
+                    })?)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl TestMeasures {
+            /// As the test that measured it knows it.
+            pub fn found(&self) -> &dyn Any {
+                match self {
+                    $($(Self::$name(found) => found as &$measured,)?)+
                 }
             }
         }

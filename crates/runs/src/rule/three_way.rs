@@ -9,7 +9,7 @@ use super::endpoint::{Endpoint, Endpoints};
 use super::in_words;
 use super::outcome::{Group, Outcome};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role, placed};
-use super::registration::PairedThresholds;
+use super::thresholds::PairedThresholds;
 use super::vote::{Quorum, RateVerdict, tally};
 
 /// TRAPS, NO-TRAP or MIXED (App. C).

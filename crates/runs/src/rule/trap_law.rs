@@ -17,8 +17,8 @@ use super::clause::{Clause, Comparison, all_hold};
 use super::in_words;
 use super::outcome::{Group, Labelled, Outcome, UNMEASURABLE};
 use super::registered::{Candidate, Case, Evidence, Judged, RegisteredTest, Role};
-use super::registration::PairedThresholds;
-use super::state::Load;
+use super::state::{Load, is_stuck};
+use super::thresholds::PairedThresholds;
 use super::vote::RateVerdict;
 
 /// Scores of the trap law (S1 to S5).
@@ -93,10 +93,8 @@ impl RegisteredTest for TrapLawTest {
     /// S1 to S5 over the stuck runs, a group per arm and rate.
     fn judge(&self, case: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let thresholds = &case.registration.rule;
-        let stuck = |e: &Evidence<'_>| {
-            let window = e.measures.window.as_ref()?;
-            window.follow_up_hits.is_below(thresholds.stuck_follow_up_hit_below)
-        };
+        let below = thresholds.stuck_follow_up_hit_below;
+        let stuck = |e: &Evidence<'_>| is_stuck(e.measures, below);
         let trapped = |e: &Evidence<'_>| -> Result<TrappedRun, String> {
             let load = e.load.ok_or("it ended before its window did")?;
             TrappedRun::of(e.measures, load, thresholds, case.cell, case.workload)
@@ -298,7 +296,7 @@ fn decide_group(name: &str, runs: &[TrappedRun], rule: &TrapLawTest) -> (Group, 
             None => (RateVerdict::NotDecidable.words(), RateVerdict::NotDecidable),
         }
     };
-    (Group { name: name.into(), verdict: verdict.into(), because }, rate)
+    (Group::new(name, verdict, because), rate)
 }
 
 /// The outcome over groups: refuted if any group is; not decidable if none could be scored.

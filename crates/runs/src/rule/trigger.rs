@@ -7,9 +7,11 @@ use crate::measure::trigger::{TriggerMeasures, trigger};
 
 use super::clause::{Clause, Comparison};
 use super::outcome::{Group, Labelled, Outcome};
-use super::registered::{Candidate, Case, Evidence, Judged, Measurable, RegisteredTest, Role};
-use super::registration::PairedThresholds;
-use super::test::TestMeasures;
+use super::registered::{
+    Candidate, Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest, Role,
+};
+use super::state::is_stuck;
+use super::thresholds::PairedThresholds;
 
 /// Whether a trap outlived what caused it (D1): the burst's sessions, or those
 /// with a slowed tool call.
@@ -53,21 +55,11 @@ impl RegisteredTest for TriggerTest {
         Role::subject(run.is_open() && triggered)
     }
 
-    fn measure(&self, on: &Measurable<'_>) -> Option<TestMeasures> {
-        trigger(on.run, self.dose).map(TestMeasures::Trigger)
-    }
-
     /// Over every run with a trigger.
     fn judge(&self, _: &Case<'_>, evidence: &[Evidence<'_>]) -> Judged {
         let judged = Judged::labelled(evidence, |e| {
-            let window = e.measures.window.as_ref();
-            let below = self.stuck_follow_up_hit_below;
-            let stuck = window.and_then(|w| w.follow_up_hits.is_below(below));
-            let trigger = match e.for_test {
-                Some(TestMeasures::Trigger(trigger)) => Some(trigger),
-                _ => None,
-            };
-            Some(judge(stuck, trigger))
+            let stuck = is_stuck(e.measures, self.stuck_follow_up_hit_below);
+            Some(judge(stuck, Self::found(e)))
         });
         let labels: Vec<Labelled> = judged.labels.iter().flatten().cloned().collect();
         judged.with(decide(&labels), Vec::new())
@@ -75,6 +67,14 @@ impl RegisteredTest for TriggerTest {
 
     fn tables(&self) -> &'static [&'static str] {
         &["trigger"]
+    }
+}
+
+impl MeasuringTest for TriggerTest {
+    type Measures = TriggerMeasures;
+
+    fn measure(&self, on: &Measurable<'_>) -> Option<TriggerMeasures> {
+        trigger(on.run, self.dose)
     }
 }
 
@@ -122,11 +122,7 @@ fn judge(stuck: Option<bool>, trigger: Option<&TriggerMeasures>) -> Labelled {
 fn decide(labels: &[Labelled]) -> Outcome {
     let count = |word: &str| labels.iter().filter(|l| l.label == word).count();
     let groups = ["OUTLIVES", "HITS AFTER", "TRIGGER PRESENT", "NOT STUCK"]
-        .map(|word| Group {
-            name: word.into(),
-            verdict: count(word).to_string(),
-            because: "runs".into(),
-        })
+        .map(|word| Group::new(word, count(word).to_string(), "runs"))
         .to_vec();
     let gone = count("OUTLIVES") + count("HITS AFTER");
     let (word, because) = match (gone, count("HITS AFTER")) {

@@ -7,16 +7,17 @@
 //! reported as such; nothing is adjusted to bring it in.
 
 mod config;
-pub mod reading;
-pub mod rescue;
+mod rules;
 mod statistic;
-mod thresholds;
 
 use std::collections::BTreeMap;
 
+use super::directory::{Label, to_measure};
 use super::{RunSpec, SimError, simulate_to_measure};
 use crate::configs::Configs;
 use crate::measure::closed_curve::crossing;
+use crate::measure::measure;
+use crate::measure::stats::mean;
 use crate::setup::protocol::WarmUp;
 use crate::setup::{Cell, ConfigError, Protocol, Workload};
 pub use config::{Band, Fidelity, Reduction, RowSpec, RunSet};
@@ -169,7 +170,7 @@ impl<'a> Resolved<'a> {
     /// Simulates one seed and evaluates the statistic of every row that uses
     /// this set, by the row's position.
     fn values(&self, seed: u64, fidelity: &Fidelity) -> Result<Values, FidelityError> {
-        let run = simulate_to_measure(&RunSpec {
+        let spec = RunSpec {
             cell: self.cell,
             workload: self.workload,
             protocol: &self.protocol,
@@ -177,18 +178,21 @@ impl<'a> Resolved<'a> {
             multiple: self.set.multiple,
             seed,
             options: self.set.options(),
-        })
-        .map_err(|source| FidelityError::Run {
+        };
+        let simulated = simulate_to_measure(&spec).map_err(|source| FidelityError::Run {
             set: self.name.to_owned(),
             seed,
             source,
         })?;
+        let label = Label { run_id: self.name.to_owned(), registration: None };
+        let run = to_measure(&simulated, &spec, &label);
         let context = statistic::Context {
             run: &run,
-            window: self.set.arm.schedule(&self.protocol).window_s,
+            measures: &measure(&run, &self.protocol),
             lambda_ref_per_s: self.cell.lambda_ref_per_s,
             workload: self.workload,
-            thresholds: &fidelity.thresholds,
+            protocol: &self.protocol,
+            rules: &fidelity.rules,
             arm: &self.set.arm,
         };
         let used = |row: &RowSpec| row.runs.iter().any(|set| set == self.name);
@@ -266,10 +270,6 @@ fn reduce(reduction: Reduction, sets: &[Vec<f64>], populations: &[f64]) -> Vec<f
             .into_iter()
             .collect(),
     }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn range(values: &[f64]) -> Option<(f64, f64)> {

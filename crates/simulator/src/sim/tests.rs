@@ -6,6 +6,7 @@ use super::*;
 use crate::client::gate::GateRule;
 use crate::client::records::{SessionStatus, TurnStatus};
 use crate::client::{Behaviour, Request};
+use crate::measure::share;
 use crate::plan::{Arrivals, Kind};
 use crate::setup::protocol::{Burst, WarmUp};
 use crate::setup::{Batching, Scheduling, ToolTime, TurnLaw};
@@ -324,8 +325,10 @@ fn the_good_state_holds_without_a_burst_and_a_large_burst_ends_it() {
     let (cell, workload) = (cell("sglang-300k"), workload("standard"));
     let protocol = config("protocols", "paper", Protocol::parse);
     let hits = |arm: ArmSpec| {
-        let run = simulate(&spec(&cell, &workload, &protocol, &arm, 0)).unwrap();
-        fidelity::reading::hit_fraction(&run, protocol.paired.window_s).unwrap()
+        let spec = spec(&cell, &workload, &protocol, &arm, 0);
+        let label = directory::Label { run_id: "any".into(), registration: None };
+        let run = directory::to_measure(&simulate(&spec).unwrap(), &spec, &label);
+        share::hits(&run, protocol.paired.window_s).value().unwrap()
     };
     assert_eq!(hits(ArmSpec::Burst { sessions: None }), 0.0);
     assert!(hits(ArmSpec::NoBurst {}) > 0.9);

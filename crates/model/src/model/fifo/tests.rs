@@ -6,8 +6,49 @@ use super::kendall::{emptying_probability, survival_of_a_session};
 use super::premium::{bracket_check, factors, proved_from, rho_of_root};
 use super::roots::transient;
 use super::sharing::sharing;
-use super::threshold::expansion;
 use super::*;
+
+/// Model F near rho = 1, to first order in rho - 1 (Prop. 1(c), Theorem 2).
+struct NearThreshold {
+    /// gamma = (rho - 1) / kbar_c.
+    gamma: f64,
+    /// alpha = (lambda - lambda_miss) E\[T\] / kbar_c, in sessions/s.
+    alpha_per_s: f64,
+    /// D / lambda_miss - 1 = (rho - 1)(1 - E\[T\] / kbar_c).
+    premium: f64,
+}
+
+/// The expansions at a load.
+fn expansion(model: &ModelF, lambda_per_s: f64) -> NearThreshold {
+    let excess = model.rho(lambda_per_s) - 1.0;
+    let share = model.mean_turns() / model.kbar_c();
+    NearThreshold {
+        gamma: excess / model.kbar_c(),
+        alpha_per_s: (lambda_per_s - model.lambda_miss_per_s()) * share,
+        premium: excess * (1.0 - share),
+    }
+}
+
+/// Delta_n of Eq. (1) from h_n alone, for n = 0..`cycles`.
+pub(crate) fn recursion(
+    model: &ModelF,
+    lambda_per_s: f64,
+    brought_s: &[f64],
+    cycles: usize,
+) -> Vec<f64> {
+    let mut delta: Vec<f64> = Vec::with_capacity(cycles);
+    for n in 0..cycles {
+        let renewed: f64 = model
+            .costs_s()
+            .iter()
+            .zip(model.survival())
+            .zip(delta.iter().rev())
+            .map(|((c, g), d)| lambda_per_s * c * g * d)
+            .sum();
+        delta.push(renewed + brought_s.get(n).unwrap_or(&0.0));
+    }
+    delta
+}
 
 /// Any turn law and costs: K turns, survival falling by a random share at each.
 pub(crate) fn any_model() -> impl Strategy<Value = ModelF> {
@@ -260,7 +301,6 @@ fn bad_input_is_named() {
 
 #[test]
 fn the_transient_shrinks_by_theta_per_generation() {
-    use crate::model::fluid::orbit::recursion;
     // The standard workload's law with costs linear in the turn.
     let survival: Vec<f64> = (0..60).map(|k| libm::pow(14.0 / 15.0, f64::from(k))).collect();
     let costs: Vec<f64> = (0..60).map(|k| 0.3 + 0.06 * f64::from(k)).collect();

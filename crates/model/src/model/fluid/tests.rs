@@ -4,10 +4,10 @@
 use proptest::prelude::*;
 
 use super::cut::{BurstProtocol, Fate, fate};
-use super::orbit::{brought_work_s, generations, orbit, recursion, virtual_origin_s};
+use super::orbit::{generations, orbit};
 use super::*;
 use crate::model::fifo::roots::transient;
-use crate::model::fifo::tests::any_model;
+use crate::model::fifo::tests::{any_model, recursion};
 use crate::model::fifo::threshold::{critical_backlog, critical_gap_s};
 use crate::model::fifo::{Regime, Trap};
 
@@ -21,6 +21,22 @@ fn any_start() -> impl Strategy<Value = (ModelF, Vec<f64>, f64)> {
             (model, pending, lambda)
         },
     )
+}
+
+/// h_n for n = 0..K: the work that sessions pending at u_0, `pending[k - 1]` of them waiting
+/// for turn k, bring in generation n. Sums to V_tot(u_0); zero from n = K on (Lemma 1).
+fn brought_work_s(model: &ModelF, pending: &[f64]) -> Vec<f64> {
+    let (c, g) = (model.costs_s(), model.survival());
+    (0..g.len())
+        .map(|n| (n..g.len()).map(|k| c[k] * g[k] * pending[k - n] / g[k - n]).sum())
+        .collect()
+}
+
+/// u* = V_tot / (rho - 1): the gap grows as if it had started from 0 this long before
+/// (Theorem 1(b)). `None` at or below capacity.
+fn virtual_origin_s(model: &ModelF, lambda_per_s: f64, work_left_s: f64) -> Option<f64> {
+    let excess = model.rho(lambda_per_s) - 1.0;
+    (excess > 0.0).then(|| work_left_s / excess)
 }
 
 fn fluid(model: &ModelF, pending: &[f64], lambda: f64, end_s: f64) -> Trajectory {

@@ -8,6 +8,7 @@ use crate::judged::binding::{Binding, bind};
 use crate::judged::statistics::RunStatistics;
 use crate::rule::registered::{self, Candidate, Evidence, Role};
 use crate::rule::state::{Load, RunState, judge};
+use crate::rule::test::TestMeasures;
 use crate::run::{Meta, RunStatus};
 
 use super::Context;
@@ -68,7 +69,7 @@ impl Voter {
             counts: self.counts(),
             load: self.load,
             state: self.state.as_ref(),
-            for_test: self.for_tests.get(sha256),
+            for_test: self.for_tests.get(sha256).map(TestMeasures::found),
         }
     }
 

@@ -85,15 +85,8 @@ fn rates(
     let mut verdicts = Vec::new();
     let mut groups = Vec::new();
     for seeds in by_rate.into_values() {
-        let rescued = |s: &&RescueSeed| -> Option<bool> {
-            let run = s.rescue.as_ref()?;
-            match run.labelled.label {
-                "RESCUED" => Some(true),
-                super::UNMEASURABLE => None,
-                _ => Some(false),
-            }
-        };
-        let count = tally(seeds.iter().map(rescued), rule.seeds);
+        let rescued = seeds.iter().map(|seed| seed.rescue.as_ref()?.is_rescued());
+        let count = tally(rescued, rule.seeds);
         let stuck = seeds.iter().filter(|s| s.control_stuck == Some(true)).count();
         let unstuck = seeds.iter().any(|s| s.control_stuck == Some(false));
         for seed in seeds.iter().filter(|s| s.control_stuck.is_none()) {
@@ -107,16 +100,13 @@ fn rates(
             RateVerdict::Pass if stuck < seeds.len() => RateVerdict::NotDecidable,
             verdict => verdict,
         };
-        groups.push(Group {
-            name: format!("rate {:.2}", seeds[0].multiple),
-            verdict: verdict.words().into(),
-            because: format!(
-                "RESCUED in {} of {} seeds, control STUCK in {stuck} of {}",
-                count.met,
-                count.judged,
-                seeds.len()
-            ),
-        });
+        let because = format!(
+            "RESCUED in {} of {} seeds, control STUCK in {stuck} of {}",
+            count.met,
+            count.judged,
+            seeds.len()
+        );
+        groups.push(Group::of_rate(seeds[0].multiple, verdict.words(), because));
         verdicts.push(verdict);
     }
     (groups, verdicts)

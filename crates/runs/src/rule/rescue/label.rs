@@ -6,8 +6,8 @@ use crate::measure::rolling::Rolled;
 use crate::measure::{LastMeasures, Share};
 use crate::rule::clause::{Clause, Comparison, all_hold};
 use crate::rule::outcome::{Labelled, UNMEASURABLE};
-use crate::rule::registration::PairedThresholds;
 use crate::rule::state::recovered;
+use crate::rule::thresholds::PairedThresholds;
 use crate::setup::Span;
 
 use super::RescueTest;
@@ -25,6 +25,16 @@ pub struct RescueLabel {
     pub post_good: Option<bool>,
     /// Whether a tile after the release fell back; `None` when it cannot be told.
     pub relapse: Option<bool>,
+}
+
+impl RescueLabel {
+    /// Whether it is RESCUED; `None` where it cannot say.
+    pub(super) fn is_rescued(&self) -> Option<bool> {
+        match self.labelled.label {
+            UNMEASURABLE => None,
+            label => Some(label == "RESCUED"),
+        }
+    }
 }
 
 /// Labels a rescue run. `hardware`: whether it is the registered one, `None` where the

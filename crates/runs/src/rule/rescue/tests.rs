@@ -5,8 +5,9 @@ use crate::measure::population::StepFunction;
 use crate::measure::rescue::{AfterRelease, Pauses};
 use crate::measure::rolling::Rolled;
 use crate::measure::{LastMeasures, Share};
-use crate::rule::registration::PairedThresholds;
+use crate::rule::outcome::UNMEASURABLE;
 use crate::rule::testing::thousandths;
+use crate::rule::thresholds::PairedThresholds;
 
 /// R1 at 1.35, seed 0 (Table 9): released at 4550 s and good after it.
 fn rescued_run() -> RescueMeasures {

@@ -6,7 +6,7 @@ use crate::measure::{Range, Reach};
 
 use super::{LAST_HITS, LAST_OUTSTANDING, Load, RunState, SLOPE, State, TOKEN_RATIO, label};
 use crate::rule::clause::{Clause, Comparison};
-use crate::rule::registration::PairedThresholds;
+use crate::rule::thresholds::PairedThresholds;
 
 /// The state of a run whatever would still have come, as its clauses hold or fail over all that
 /// is in reach; `None` while more than one state is.

@@ -10,8 +10,8 @@ use crate::setup::{ArmSpec, Batching, ConfigError, Scheduling, Span};
 
 use super::super::Options;
 use super::super::options::{Hits, Refresh};
+use super::rules::Rules;
 use super::statistic::Statistic;
-use super::thresholds::Thresholds;
 
 /// A fidelity report as `configs/fidelity/<name>.yaml` states it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,8 +19,8 @@ use super::thresholds::Thresholds;
 pub struct Fidelity {
     /// The file's stem.
     pub name: String,
-    /// What counts as a hit, stuck, good, stable, rescued.
-    pub thresholds: Thresholds,
+    /// What counts as stuck, good, stable, rescued.
+    pub rules: Rules,
     /// Runs, by name. Each set is simulated once, whatever rows use it.
     pub run_sets: BTreeMap<String, RunSet>,
     /// What is compared.

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Kind;
-use crate::setup::Span;
-use crate::setup::{ArmSpec, Workload};
+use crate::measure::{RunMeasures, queue, share, span};
+use crate::rule::endpoint::{self, Endpoint};
+use crate::rule::rescue::RescueTest;
+use crate::rule::{Load, stability, state};
+use crate::run::{GateEventKind, Run};
+use crate::setup::{ArmSpec, Protocol, Span, Workload};
 
-use super::super::SimRun;
-use super::thresholds::Thresholds;
-use super::{reading, rescue};
+use super::rules::Rules;
 
 /// A number read from one run. Without a window it is the protocol's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,11 +48,11 @@ pub enum Statistic {
     },
     /// 1 if no turn hits in the window.
     ZeroHits {},
-    /// 1 if the hit fraction lies below the stuck threshold (App. E.6).
+    /// 1 if STUCK (App. E.6).
     Stuck {},
     /// 1 if RECOVERED (Table 6); for NOBURST that is "good".
     Recovered {},
-    /// 1 if RECOVERED, or hits are high and the backlog does not grow (App. E.6).
+    /// 1 if GOOD (App. E.6).
     Good {},
     /// 1 if stable from empty (App. E.3).
     Stable {},
@@ -70,49 +71,59 @@ fn one() -> f64 {
 
 /// What a statistic may look at.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub(super) struct Context<'a> {
     /// The run.
-    pub run: &'a SimRun,
-    /// The protocol's window.
-    pub window: Span,
+    pub run: &'a Run,
+    /// What was measured over its windows.
+    pub measures: &'a RunMeasures,
     /// The cell's lambda_ref, sessions/s.
     pub lambda_ref_per_s: f64,
     /// The cell's workload.
     pub workload: &'a Workload,
-    /// The rules' thresholds.
-    pub thresholds: &'a Thresholds,
+    /// Its protocol.
+    pub protocol: &'a Protocol,
+    /// What counts as what.
+    pub rules: &'a Rules,
     /// The run's arm.
     pub arm: &'a ArmSpec,
 }
 
 /// Reads `statistic` from a run.
-pub fn evaluate(statistic: &Statistic, context: &Context<'_>) -> Option<f64> {
-    let Context { run, window, thresholds, .. } = *context;
-    let hit = || reading::hit_fraction(run, window);
-    let indicator = |yes: bool| Some(f64::from(u8::from(yes)));
+pub(super) fn evaluate(statistic: &Statistic, context: &Context<'_>) -> Option<f64> {
+    let Context { run, measures, rules, .. } = *context;
+    let window = measures.window_span;
+    let hits = || share::hits(run, window).value();
+    let indicator = |yes: bool| f64::from(u8::from(yes));
+    let ended = |is: Endpoint| Some(indicator(endpoint_of(context)? == is));
     match *statistic {
         Statistic::UncachedTokenRate { window_s, over } => {
-            Some(reading::uncached_rate(run, window_s.unwrap_or(window)) / over)
+            Some(span::uncached_tokens_per_s(run, window_s.unwrap_or(window))? / over)
         }
         Statistic::TokenCapacity {} => {
-            Some(reading::uncached_rate(run, window) / session_tokens(context.workload))
+            Some(span::uncached_tokens_per_s(run, window)? / session_tokens(context.workload))
         }
         Statistic::Completions { window_s, over } => {
-            Some(reading::completion_rate(run, window_s.unwrap_or(window)) / over)
+            let window = window_s.unwrap_or(window);
+            Some(span::completions(run, window) as f64 / window.length_s() / over)
         }
-        Statistic::HitFraction {} => hit(),
-        Statistic::TokenHitFraction {} => reading::token_hit_fraction(run, window),
-        Statistic::MeanPrompt { over } => Some(reading::mean_prompt(run, window)? / over),
-        Statistic::ZeroHits {} => indicator(hit()? == 0.0),
-        Statistic::Stuck {} => indicator(hit()? < thresholds.stuck_hit),
-        Statistic::Recovered {} => indicator(reading::recovered(run, thresholds)),
-        Statistic::Good {} => {
-            indicator(reading::recovered(run, thresholds) || quietly_good(context)?)
+        Statistic::HitFraction {} => hits(),
+        Statistic::TokenHitFraction {} => span::token_hit_fraction(run, window),
+        Statistic::MeanPrompt { over } => Some(span::mean_prompt_tokens(run, window)? / over),
+        Statistic::ZeroHits {} => hits().map(|hits| indicator(hits == 0.0)),
+        Statistic::Stuck {} => ended(Endpoint::Stuck),
+        Statistic::Recovered {} => {
+            state::is_recovered(measures.last.as_ref()?, &rules.paired).map(indicator)
         }
-        Statistic::Stable {} => indicator(stable(context)),
-        Statistic::Rescued {} => indicator(rescue::is_rescued(run, context.arm, thresholds)),
-        Statistic::ReleaseTime {} => run.released_s(),
-        Statistic::BurstMedianCompletion {} => burst_median(run),
+        Statistic::Good {} => ended(Endpoint::Good),
+        Statistic::Stable {} => {
+            let queue = queue::queue(run, context.protocol);
+            stability::is_stable(queue.as_ref(), &rules.stability).map(indicator)
+        }
+        Statistic::Rescued {} => rescued(context).map(indicator),
+        Statistic::ReleaseTime {} => {
+            run.gate.iter().find(|row| row.event == GateEventKind::Release).map(|row| row.t_s)
+        }
+        Statistic::BurstMedianCompletion {} => span::burst_wave_s(run),
     }
 }
 
@@ -123,38 +134,21 @@ fn session_tokens(workload: &Workload) -> f64 {
     weighted.map(|(i, g)| g * workload.prompt_tokens(i + 1) as f64).sum()
 }
 
-/// High hits, and a backlog slope of at most half the excess rate.
-fn quietly_good(context: &Context<'_>) -> Option<bool> {
-    let Context { run, window, thresholds, lambda_ref_per_s, .. } = *context;
-    let hit = reading::hit_fraction(run, window)?;
-    let slope = reading::backlog_slope(run, window, thresholds.slope_bin_s)?;
-    let excess = run.lambda_per_s? - lambda_ref_per_s;
-    Some(hit > thresholds.recovered_hit && slope <= 0.5 * excess)
-}
-
-/// The final queue is short and the queue rose little over the window.
-fn stable(context: &Context<'_>) -> bool {
-    let Context { run, window, thresholds, .. } = *context;
-    let tail = Span { start_s: run.horizon_s - thresholds.final_queue_s, end_s: run.horizon_s };
-    let final_queue = reading::mean_waiting(run, tail);
-    let rise = reading::queue_slope(run, window).map(|s| s * (window.end_s - window.start_s));
-    final_queue.is_some_and(|queue| queue < thresholds.stable_queue)
-        && rise.is_some_and(|rise| rise <= thresholds.stable_rise)
-}
-
-fn burst_median(run: &SimRun) -> Option<f64> {
-    let mut ends: Vec<f64> = run
-        .sessions
-        .iter()
-        .filter(|s| s.kind == Kind::Burst)
-        .map(|s| s.t_end_s.unwrap_or(f64::INFINITY))
-        .collect();
-    ends.sort_by(f64::total_cmp);
-    let (n, half) = (ends.len(), ends.len() / 2);
-    let median = match n {
-        0 => return None,
-        _ if n % 2 == 1 => ends[half],
-        _ => (ends[half - 1] + ends[half]) / 2.0,
+fn endpoint_of(context: &Context<'_>) -> Option<Endpoint> {
+    let Context { run, measures, rules, .. } = *context;
+    let load = Load {
+        lambda_per_s: run.meta.rate.lambda?,
+        lambda_ref_per_s: context.lambda_ref_per_s,
+        all_miss_tokens_per_s: rules.all_miss_tokens_per_s,
     };
-    median.is_finite().then_some(median)
+    Endpoint::of(&endpoint::judge(measures, load, &rules.endpoints, &rules.paired))
+}
+
+/// Whether it is RESCUED; not in an arm without a rescue gate.
+fn rescued(context: &Context<'_>) -> Option<bool> {
+    let Context { run, measures, rules, .. } = *context;
+    let ArmSpec::Rescue { engage_s, .. } = *context.arm else { return Some(false) };
+    let rule = RescueTest { engage_s, ..rules.rescue };
+    let all_miss = Some(rules.all_miss_tokens_per_s);
+    rule.is_rescued(run, measures.last.as_ref()?, all_miss, &rules.paired)
 }

@@ -3,12 +3,6 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::*;
-use crate::client::records::{
-    GateEventKind, GateRecord, SessionRecord, SessionStatus, TurnRecord, TurnStatus,
-};
-use crate::plan::{Kind, Plan};
-use crate::setup::Span;
-use crate::sim::SimRun;
 use crate::sim::options::{Hits, Refresh};
 
 fn root() -> std::path::PathBuf {
@@ -119,93 +113,4 @@ fn a_crossing_is_linear_between_the_points_around_the_level() {
     assert_eq!(at(&[0.9, 0.6, 0.2]), Some(21.0));
     assert_eq!(at(&[0.9, 0.5, 0.0]), Some(20.0));
     assert_eq!(at(&[0.4, 0.3, 0.2]), None);
-}
-
-fn turn(session: u32, turn: u32, submit_s: f64, end_s: f64, cached: u64) -> TurnRecord {
-    TurnRecord {
-        session,
-        kind: Kind::Base,
-        turn,
-        t_ready_s: submit_s,
-        t_submit_s: submit_s,
-        t_first_s: None,
-        t_end_s: Some(end_s),
-        prompt_tokens: 1000,
-        cached_tokens: Some(cached),
-        completion_tokens: 100,
-        tool_s: None,
-        status: TurnStatus::Ok,
-    }
-}
-
-fn session(t_planned_s: f64, t_end_s: Option<f64>) -> SessionRecord {
-    SessionRecord {
-        session: 0,
-        kind: Kind::Base,
-        t_planned_s,
-        t_admitted_s: None,
-        t_end_s,
-        turns_planned: 1,
-        turns_done: 1,
-        gate_wait_s: 0.0,
-        pauses: 0,
-        pause_s: 0.0,
-        status: t_end_s.map_or(SessionStatus::Running, |_| SessionStatus::Completed),
-    }
-}
-
-fn run(turns: Vec<TurnRecord>, sessions: Vec<SessionRecord>, gate: Vec<GateRecord>) -> SimRun {
-    let plan = Plan { seed: 0, sessions: Vec::new() };
-    let engine = Vec::new();
-    SimRun { plan, turns, sessions, engine, gate, horizon_s: 100.0, lambda_per_s: None }
-}
-
-const WINDOW: Span = Span { start_s: 20.0, end_s: 60.0 };
-
-#[test]
-fn turns_count_where_they_complete_and_hit_above_half() {
-    let turns = vec![
-        turn(0, 1, 0.0, 19.9, 900),
-        turn(0, 2, 0.0, 20.0, 501),
-        turn(1, 2, 0.0, 30.0, 500),
-        turn(1, 3, 0.0, 59.9, 0),
-        turn(2, 1, 0.0, 59.9, 0),
-        turn(2, 2, 0.0, 60.0, 900),
-    ];
-    let run = run(turns, Vec::new(), Vec::new());
-    assert_eq!(reading::hit_fraction(&run, WINDOW), Some(0.25));
-    assert_eq!(reading::followup_hit_fraction(&run, WINDOW), Some(1.0 / 3.0));
-    assert_eq!(reading::token_hit_fraction(&run, WINDOW), Some(1001.0 / 4000.0));
-    assert_eq!(reading::uncached_rate(&run, WINDOW), 2999.0 / 40.0);
-    assert_eq!(reading::mean_prompt(&run, WINDOW), Some(1000.0));
-}
-
-#[test]
-fn outstanding_is_what_is_in_flight_or_held() {
-    let event = |t_s, gated, paused| GateRecord {
-        t_s,
-        event: GateEventKind::Queue,
-        session: None,
-        admitted: 0,
-        gated,
-        paused,
-    };
-    let gate = vec![event(0.0, 0, 0), event(30.0, 2, 1), event(40.0, 0, 0)];
-    let run = run(vec![turn(0, 1, 10.0, 30.0, 0), turn(1, 1, 50.0, 90.0, 0)], Vec::new(), gate);
-    assert_eq!(reading::outstanding_at(&run, 29.0), 1.0);
-    assert_eq!(reading::outstanding_at(&run, 35.0), 3.0);
-    // At the horizon nothing is in flight, whatever was before it.
-    assert_eq!(reading::outstanding_at(&run, 60.0), 1.0);
-    assert_eq!(reading::outstanding_at(&run, run.horizon_s), 0.0);
-}
-
-#[test]
-fn a_backlog_that_grows_by_one_every_ten_seconds_has_slope_a_tenth() {
-    let sessions = (0..10).map(|i| session(f64::from(10 * i), None)).collect();
-    let run = run(Vec::new(), sessions, Vec::new());
-    let slope = reading::backlog_slope(&run, WINDOW, 10.0).unwrap();
-    assert!((slope - 0.1).abs() < 1e-12, "{slope}");
-    let sessions = vec![session(0.0, None), session(5.0, Some(10.0))];
-    let flat = self::run(Vec::new(), sessions, Vec::new());
-    assert_eq!(reading::backlog_slope(&flat, WINDOW, 10.0), Some(0.0));
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rule::vote::Quorum;
+use super::vote::Quorum;
 
 /// Thresholds of the paired test; the published ones where a file states none (Table 6).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
