@@ -4,6 +4,7 @@
 //! engine, a slow disk or a busy endpoint of metrics delays no arrival. How late a request
 //! was begun all the same is measured, request by request.
 
+mod driven;
 mod tasks;
 
 use std::ops::ControlFlow;
@@ -16,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use crate::client::records::{ClientRun, TurnStatus};
+use crate::client::records::TurnStatus;
 use crate::client::timers::Timers;
 use crate::client::{Action, Answer, Behaviour, Client, ClientError, Outcome, Request};
 use crate::engine::{Engine, Reply};
@@ -29,6 +30,7 @@ use crate::prompts::{Prompts, Tokens};
 use crate::record::Recorder;
 use crate::run::Meta;
 use crate::setup::Workload;
+pub use driven::{Driven, Ended};
 use tasks::{Event, Teller};
 
 /// Time between two writings of the sessions, s.
@@ -57,41 +59,6 @@ pub struct Load<'a> {
     pub meta: &'a Meta,
     /// What prompts are made of.
     pub tokens: Tokens,
-}
-
-/// Why a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// Its time was over.
-    Horizon,
-    /// Somebody asked for it.
-    Stopped,
-    /// Whoever looked on said so.
-    Decided(String),
-    /// A closed run had no session left to replace one that ended, or an open one no recorded
-    /// session that was not being played.
-    UsedUp,
-    /// Its directory could not be written any more.
-    NotWritten,
-}
-
-/// A run that has ended.
-#[derive(Debug)]
-pub struct Driven {
-    /// What the client recorded.
-    pub run: ClientRun,
-    /// Why it ended.
-    pub ended: Ended,
-    /// When, s.
-    pub duration_s: f64,
-    /// How late its requests were begun.
-    pub lags: Lags,
-    /// Of the turns that have not ended, in the order of `run.turns`.
-    pub late_s: Vec<Option<f64>>,
-    /// Gate events that the recorder has.
-    pub gate_written: usize,
-    /// What else the machine did.
-    pub machine: Vec<Machine>,
 }
 
 /// Drives a load to its horizon, or until `stop` is notified or `watch` says so. `watch` is
