@@ -23,7 +23,7 @@ use crate::client::{Action, Answer, Behaviour, Client, ClientError, Outcome, Req
 use crate::engine::{Engine, Reply};
 use crate::fault::Fault;
 use crate::lag::Lags;
-use crate::machine::Machine;
+use crate::machine::{Looks, Machine};
 use crate::plan::Plan;
 use crate::progress::{Now, Progress, Recent};
 use crate::prompts::{Prompts, Tokens};
@@ -111,6 +111,7 @@ struct Driver<'a> {
     waiting: Option<u64>,
     recent: Recent,
     machine: Vec<Machine>,
+    looks: Looks,
 }
 
 impl<'a> Driver<'a> {
@@ -143,8 +144,10 @@ impl<'a> Driver<'a> {
             errors: 0,
             waiting: None,
             recent: Recent::default(),
-            machine: vec![Machine::now(0.0)],
+            machine: Vec::new(),
+            looks: Looks::default(),
         };
+        driver.look_around(0.0);
         driver.act(0.0);
         Ok(driver)
     }
@@ -192,7 +195,7 @@ impl<'a> Driver<'a> {
             }
             if now_s >= machine_s {
                 machine_s += MACHINE_S;
-                self.machine.push(Machine::now(now_s));
+                self.look_around(now_s);
             }
             let due_s = self.timers.next_s().unwrap_or(f64::INFINITY);
             let next_s = due_s.min(self.load.horizon_s).min(report_s).min(checkpoint_s);
@@ -310,6 +313,11 @@ impl<'a> Driver<'a> {
         self.recorder.checkpoint(self.client.sessions_at(told_s), gate);
     }
 
+    /// What else the machine does.
+    fn look_around(&mut self, now_s: f64) {
+        self.machine.push(self.looks.look(now_s));
+    }
+
     /// How it stands; nothing that happens later is told an earlier time.
     fn now(&mut self, now_s: f64) -> Now<'_> {
         let t_s = self.tell_s(now_s);
@@ -349,7 +357,7 @@ impl<'a> Driver<'a> {
             _ => self.now_s().min(self.load.horizon_s),
         };
         let duration_s = self.tell_s(duration_s);
-        self.machine.push(Machine::now(duration_s));
+        self.look_around(duration_s);
         let run = self.client.finish(duration_s);
         let unfinished = run.turns.get(self.turns_seen..).unwrap_or_default();
         let place = |turn: &crate::client::records::TurnRecord| {
