@@ -142,7 +142,7 @@ fn sglangs_gauges_are_read_under_its_names_and_its_counters_over_their_parts() {
         while fake.held() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        engine.metrics(5.0).await.unwrap().sample(Dialect::Sglang, 1.0)
+        engine.metrics(5.0).await.unwrap().sample(1.0)
     });
     // The warm-up of 3 and 8 tokens is one part, these two requests the other.
     assert_eq!(sample.prompt_tokens_total, Some(3 + 2 * 100));

@@ -146,3 +146,30 @@ fn a_request_that_takes_too_long_ends_its_session_and_no_other() {
         assert_eq!((counts.request_errors, counts.sessions_failed), (3, 3), "{counts:?}");
     }
 }
+
+#[test]
+fn answers_without_an_end_beside_the_turns_stop_no_run_and_are_not_read_to_it() {
+    for (manner, dialect) in both() {
+        let (version, flush) = match dialect {
+            Dialect::Vllm => ("/version", "/reset_prefix_cache"),
+            Dialect::Sglang => ("/server_info", "/flush_cache"),
+        };
+        // The first two pages of metrics are of the time before the run.
+        for endless in [(version, 0), (flush, 0), ("/metrics", 2)] {
+            let fake = Fake::start(Manner { endless: Some(endless), ..manner.clone() });
+            let run = drive(&fake, dialect, &ArmSpec::NoBurst {});
+            let made = run.made.as_ref().unwrap();
+            assert_eq!(made.meta.duration_s, 2.0, "{endless:?}");
+            assert_eq!(made.meta.counts.request_errors, 0, "{endless:?}");
+            assert!(made.meta.counts.turns > 20, "{endless:?}");
+            assert!(made.lag.unwrap().p99_s < 0.1, "{endless:?}: {:?}", made.lag);
+            // The bound of the largest page, and what is on its way.
+            assert!((1..16 << 20).contains(&fake.poured()), "{endless:?}: {}", fake.poured());
+            assert_eq!(run.rows("engine").is_empty(), endless.0 == "/metrics", "{endless:?}");
+        }
+        let fake = Fake::start(Manner { endless: Some(("/metrics", 0)), ..manner });
+        let run = drive(&fake, dialect, &ArmSpec::NoBurst {});
+        let said = run.made.unwrap_err().to_string();
+        assert!(said.starts_with("/metrics: answer too large: over 4194304 bytes"), "{said}");
+    }
+}

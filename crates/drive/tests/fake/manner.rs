@@ -18,6 +18,8 @@ pub struct Manner {
     pub busy_s: f64,
     /// What its model is called.
     pub model: String,
+    /// Where answers never end, from which one on.
+    pub endless: Option<(&'static str, usize)>,
     /// What goes wrong with which prompts, in the order they came (the canary's three are the
     /// first).
     pub trouble: Option<(Range<usize>, Trouble)>,
@@ -74,6 +76,7 @@ impl Manner {
             prefix_caching: true,
             busy_s: 0.0,
             model: "tiny".into(),
+            endless: None,
             trouble: None,
         }
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use gauges::Totals;
 pub use manner::{Flush, Manner, Report, Trouble};
-use wire::{chunk, plain, read_request};
+use wire::{chunk, plain, pour, read_request};
 
 /// Tokens per block.
 const BLOCK: usize = 32;
@@ -48,6 +48,7 @@ struct Shared {
     totals: Mutex<Totals>,
     start: Instant,
     connections: AtomicUsize,
+    poured: AtomicUsize,
     is_gone: AtomicBool,
     address: std::net::SocketAddr,
 }
@@ -65,6 +66,7 @@ impl Fake {
             totals: Mutex::default(),
             start: Instant::now(),
             connections: AtomicUsize::new(0),
+            poured: AtomicUsize::new(0),
             is_gone: AtomicBool::new(false),
             address,
         });
@@ -95,6 +97,11 @@ impl Fake {
         self.shared.held.load(Ordering::SeqCst)
     }
 
+    /// The most bytes of an answer without an end that somebody took.
+    pub fn poured(&self) -> usize {
+        self.shared.poured.load(Ordering::SeqCst)
+    }
+
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
@@ -120,7 +127,18 @@ impl Shared {
         let ids = if self.manner.is_sglang { &json["input_ids"] } else { &json["prompt"] };
         let prompt: Vec<u32> = serde_json::from_value(ids.clone()).unwrap_or_default();
         let seen = Seen { at: Instant::now(), path: path.clone(), head, prompt: prompt.clone() };
-        self.seen.lock().unwrap().push(seen);
+        let earlier = {
+            let mut all = self.seen.lock().unwrap();
+            all.push(seen);
+            all.iter().filter(|seen| seen.path == path).count() - 1
+        };
+        if self.manner.endless.is_some_and(|(at, from)| at == path && earlier >= from) {
+            if path.ends_with("_cache") {
+                self.cache.lock().unwrap().clear();
+            }
+            let prefix = if self.manner.is_sglang { "sglang" } else { "vllm" };
+            return pour(&mut stream, prefix, &self.poured);
+        }
         match path.as_str() {
             "/v1/completions" | "/generate" => {
                 self.held.fetch_add(1, Ordering::SeqCst);
