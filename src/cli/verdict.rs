@@ -1,37 +1,42 @@
-//! `trapcheck verdict`: how a registered test comes out, and which clause decided each run.
+//! `trapcheck verdict`: how registered tests come out, and which clause decided each run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::analysis::store::Store;
 use crate::files::write_beside;
 use crate::judged::verdict::{Verdict, VerdictRun, json as verdict_json, verdict};
 use crate::rule::outcome::Group;
 use crate::rule::{Clause, Labelled};
+use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
-use crate::table::{self, Cell, Col, Heading};
+use crate::table::{self, Cell, Col, Heading, Table};
 
 use super::output::{self, Format, Print, Width};
 use super::project;
 use super::register::unknown;
-use super::runs::{self, RunArgs, short_name};
+use super::runs::{self, Inputs, RunArgs, short_name};
 
 /// Judge runs by a registration: a label per run, the outcome of the test
 ///
 /// Every kind of registered test is judged by the thresholds its file states. Runs that
 /// do not belong, or claim a place twice, are set aside by name. A run bound to another
 /// registration, or to none, never makes a verdict decisive, nor does a simulated one.
+/// Several registrations judge the same runs one after another: name them all before the
+/// runs. A folder of a registration's name is taken for runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trapcheck verdict vllm-cpu results/vllm-cpu
+  trapcheck verdict vllm-cpu vllm-cpu-rescue vllm-cpu-mechanism results/vllm-cpu
   trapcheck verdict --format json configs/registrations/r1.yaml results/nova > r1.json
 
 Exit codes: 0 every run was read, whatever the verdict; 2 a run could not be read, or bad usage")]
 pub struct Args {
-    /// The registration: its name in configs/registrations, or a file
+    /// The registration: its name in configs/registrations, or a file; more may follow
     #[arg(value_name = "REGISTRATION")]
     registration: PathBuf,
     #[command(flatten)]
@@ -49,22 +54,79 @@ pub struct Args {
 /// A registration or configuration that cannot be used, or no runs.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.runs.configs)?;
-    let file = registration(&args.registration, &configs)?;
-    let found = runs::find(&args.runs.paths, &configs)?;
-    let store = args.runs.store(Store::new(&configs).also_for(Some(&file)));
-    let verdict = verdict(&file, &runs::measure(&store, &found, "judging"), &configs)?;
+    let (files, paths) = registrations(args, &configs)?;
+    let found = runs::find(paths, &configs)?;
+    let verdicts = judge(args, &files, &found, &configs)?;
     if let Some(out) = &args.out {
-        write(out, &verdict)?;
+        write(out, &verdicts)?;
     }
     match args.print.format {
-        Format::Table => output::show(&as_text(&verdict, args.print.width()))?,
-        Format::Json => output::print(&as_json(&verdict)?)?,
-        Format::Csv => output::print(&table::verdict::runs(&verdict).to_csv())?,
+        Format::Table => {
+            let texts: Vec<_> = verdicts.iter().map(|v| as_text(v, args.print.width())).collect();
+            output::show(&texts.join("\n"))?;
+        }
+        Format::Json => output::print(&as_json(&verdicts)?)?,
+        Format::Csv => {
+            let runs = of_all(&verdicts, table::verdict::runs);
+            output::print(&runs.map(|runs| runs.to_csv()).unwrap_or_default())?;
+        }
     }
-    let unusable = verdict.unreadable.iter().map(|(dir, p)| (dir.as_path(), p.as_slice()));
-    runs::tell_unusable(unusable, "not judged");
-    let all_read = verdict.unreadable.is_empty() && found.problems.is_empty();
+    // What could not be read is so for each of them.
+    let unreadable: BTreeMap<&Path, &[Problem]> =
+        verdicts.iter().flat_map(|v| &v.unreadable).map(|(dir, p)| (&**dir, &**p)).collect();
+    let all_read = unreadable.is_empty() && found.problems.is_empty();
+    runs::tell_unusable(unreadable.into_iter(), "not judged");
     Ok(if all_read { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// The registrations, and the paths of runs that follow them.
+fn registrations<'a>(
+    args: &'a Args,
+    configs: &Configs,
+) -> anyhow::Result<(Vec<RegistrationFile>, &'a [PathBuf])> {
+    let is_one = |path: &&PathBuf| {
+        let is_name = path.to_str().is_some_and(|name| configs.registrations.contains_key(name));
+        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
+        !path.is_dir() && (is_name || is_yaml)
+    };
+    let paths = &args.runs.paths;
+    let (more, paths) = paths.split_at(paths.iter().take_while(is_one).count());
+    if paths.is_empty() {
+        anyhow::bail!("expected the runs to judge after the registrations");
+    }
+    let named = std::iter::once(&args.registration).chain(more);
+    let files = named.map(|asked| registration(asked, configs)).collect::<Result<_, _>>()?;
+    Ok((files, paths))
+}
+
+/// Each registration's verdict on the runs, which are measured once for all that the
+/// configuration has.
+fn judge(
+    args: &Args,
+    files: &[RegistrationFile],
+    found: &Inputs,
+    configs: &Configs,
+) -> anyhow::Result<Vec<Verdict>> {
+    let mut for_known = None;
+    let of = |file: &RegistrationFile| {
+        let measure = || {
+            let store = args.runs.store(Store::new(configs).also_for(Some(file)));
+            runs::measure(&store, found, "judging")
+        };
+        let is_known = configs.bound_by(&file.sha256).is_some();
+        let measured =
+            if is_known { for_known.get_or_insert_with(measure) } else { &mut measure() };
+        Ok(verdict(file, measured, configs)?)
+    };
+    files.iter().map(of).collect()
+}
+
+/// A table of each verdict, as one.
+fn of_all(verdicts: &[Verdict], table: impl Fn(&Verdict) -> Table) -> Option<Table> {
+    verdicts.iter().map(table).reduce(|mut all, table| {
+        all.rows.extend(table.rows);
+        all
+    })
 }
 
 /// The registration of a name, or in a file.
@@ -80,14 +142,12 @@ fn registration(asked: &Path, configs: &Configs) -> anyhow::Result<RegistrationF
     Ok(crate::configs::read(asked, RegistrationFile::parse)?)
 }
 
-fn write(out: &Path, verdict: &Verdict) -> anyhow::Result<()> {
-    let tables = [
-        table::verdict::outcome(verdict),
-        table::verdict::runs(verdict),
-        table::rescue::table(verdict),
-    ];
+fn write(out: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
+    let tables: [fn(&Verdict) -> Table; 3] =
+        [table::verdict::outcome, table::verdict::runs, table::rescue::table];
     // Every test has an outcome and runs; only a rescue test has rescue rows.
-    for table in tables.iter().filter(|t| !t.rows.is_empty()) {
+    let tables = tables.iter().filter_map(|table| of_all(verdicts, table));
+    for table in tables.filter(|t| !t.rows.is_empty()) {
         let path = out.join(format!("{}.csv", table.name));
         write_beside(&path, table.to_csv().as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -190,7 +250,17 @@ fn decided_by(labelled: &Labelled) -> String {
     }
 }
 
-fn as_json(verdict: &Verdict) -> serde_json::Result<String> {
+/// One verdict is the answer; several are listed in it.
+fn as_json(verdicts: &[Verdict]) -> serde_json::Result<String> {
+    if let [verdict] = verdicts {
+        return output::json("verdict", parts(verdict));
+    }
+    let object = |verdict| parts(verdict).map(|(name, part)| (name.to_owned(), part));
+    let listed = verdicts.iter().map(|v| Value::Object(object(v).into_iter().collect()));
+    output::json("verdicts", [("verdicts", listed.collect())])
+}
+
+fn parts(verdict: &Verdict) -> [(&'static str, Value); 4] {
     let registration = &verdict.registration.registration;
     let registered = json!({
         "name": registration.name,
@@ -203,11 +273,10 @@ fn as_json(verdict: &Verdict) -> serde_json::Result<String> {
     let (of_test, others): (Vec<&VerdictRun>, Vec<&VerdictRun>) =
         verdict.runs.iter().partition(|run| !run.role.is_empty());
     let paths = others.iter().map(|run| run.dir.display().to_string());
-    let parts = [
+    [
         ("registration", registered),
         ("outcome", verdict_json::outcome(verdict)),
         ("runs", of_test.into_iter().map(verdict_json::run).collect()),
         ("not_part_of_this_test", paths.collect()),
-    ];
-    output::json("verdict", parts)
+    ]
 }

@@ -11,12 +11,13 @@ const RUNS: &str = "results/vllm-cpu";
 const CAMPAIGN: &str = "configs/campaigns/paper.yaml";
 
 /// Every command that answers with tables, and the exit code of its answer.
-const ANSWERS: [(&[&str], i32); 22] = [
+const ANSWERS: [(&[&str], i32); 23] = [
     (&["inspect", RUNS], 0),
     (&["inspect", "tests/layouts"], 0),
     (&["score", RUNS], 0),
     (&["verdict", "vllm-cpu", RUNS], 0),
     (&["verdict", "vllm-cpu-rescue", RUNS], 0),
+    (&["verdict", "vllm-cpu", "vllm-cpu-rescue", RUNS], 0),
     (&["sources", "--all"], 0),
     (&["sessions", "describe", "tests/sessions/agents.jsonl"], 0),
     (&["campaign", CAMPAIGN, "--only", "paired", "--list"], 0),
@@ -194,6 +195,40 @@ fn a_verdict_takes_a_registration_by_its_name_or_by_its_path() {
     let output = project.trapcheck(&["verdict", "no/such.yaml", RUNS]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("no/such.yaml"), "{}", stderr(&output));
+}
+
+#[test]
+fn several_registrations_are_judged_as_each_is_alone() {
+    let names = ["vllm-cpu", "vllm-cpu-rescue", "vllm-cpu-mechanism"];
+    let all = |how: &[&str]| answer(&["verdict", names[0], names[1], names[2], RUNS], 0, how);
+    let each = |how: &[&str]| names.map(|name| answer(&["verdict", name, RUNS], 0, how));
+    assert_eq!(all(&["--wide"]), each(&["--wide"]).join("\n"));
+    let mut json: Value = serde_json::from_str(&all(&["--format", "json"])).unwrap();
+    assert_eq!(json["format"], "trapcheck-verdicts/1");
+    let alone = each(&["--format", "json"]).map(|text| {
+        let mut object: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(object["format"], "trapcheck-verdict/1");
+        object.as_object_mut().unwrap().remove("format");
+        object
+    });
+    assert_eq!(json["verdicts"].take(), Value::from(alone.to_vec()));
+    let csv = each(&["--format", "csv"]);
+    let headers = csv.each_ref().map(|text| text.split_once('\n').unwrap());
+    let rows: String = headers.iter().map(|(_, rows)| *rows).collect();
+    assert_eq!(all(&["--format", "csv"]), format!("{}\n{rows}", headers[0].0));
+    // A file is a registration, too; a folder is runs, whatever its name; none is an error.
+    let project = Project::copy();
+    fs::copy(project.path("configs/registrations/vllm-cpu.yaml"), project.path("mine.yaml"))
+        .unwrap();
+    let by_file = ["verdict", "vllm-cpu-rescue", "mine.yaml", RUNS];
+    let said = stdout(&project.trapcheck(&by_file).output().unwrap());
+    assert!(said.contains("\n\nvllm-cpu: "), "{said}");
+    fs::rename(project.path(RUNS), project.path("vllm-cpu")).unwrap();
+    let runs = stdout(&project.trapcheck(&["verdict", "vllm-cpu", "vllm-cpu"]).output().unwrap());
+    assert!(runs.starts_with("vllm-cpu: ") && runs.lines().count() > 10, "{runs}");
+    let none = project.trapcheck(&["verdict", "vllm-cpu", "mine.yaml"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(stderr(&none).contains("expected the runs to judge"), "{}", stderr(&none));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::project::{stderr, stdout, trapcheck};
+use crate::project::{root, stderr, stdout, trapcheck};
 
 const BURST: [&str; 7] = ["plan", "--cell", "sglang-300k", "--arm", "burst", "--rate", "1.65"];
 
@@ -40,4 +40,34 @@ fn an_arm_that_lacks_a_value_or_has_one_too_many_says_which() {
     assert!(refused(&["--arm", "burst"]).contains("expected an arrival rate"));
     let closed = refused(&["--arm", "closed", "--population", "4", "--rate", "1"]);
     assert!(closed.contains("no arrival rate"), "{closed}");
+}
+
+/// SHA-256 of the list of the predictions' hashes, as it was frozen.
+const FROZEN: &str = "f0c11e834996184abaaad38274b8a5c3cf78a123e9a9feb0e9d8caa439c68fff";
+
+#[test]
+fn the_plans_of_the_registered_runs_are_those_that_were_frozen() {
+    let folder = root().join("predictions/vllm-cpu-2");
+    let sums = std::fs::read(folder.join("SHA256SUMS")).unwrap();
+    assert_eq!(hex(&sums), FROZEN);
+    let sums = String::from_utf8(sums).unwrap();
+    for (hash, name) in sums.lines().map(|line| line.split_once("  ").unwrap()) {
+        assert_eq!(hex(&std::fs::read(folder.join(name)).unwrap()), hash, "{name}");
+    }
+    let plans = std::fs::read_to_string(folder.join("plans.sha256")).unwrap();
+    assert_eq!(plans.lines().count(), 42);
+    for (hash, run) in plans.lines().map(|line| line.split_once("  ").unwrap()) {
+        let [_, cell, arm, rate, seed] = run.split('_').collect::<Vec<_>>()[..] else {
+            panic!("{run}")
+        };
+        let arm: &[&str] = match arm {
+            "capped20" => &["capped", "--cap", "20"],
+            "rescue20-at150" => &["rescue", "--cap", "20", "--from", "150"],
+            arm => &[arm],
+        };
+        let of_run = ["--rate", &rate[1..], "--seed", &seed[1..], "--out", "-"];
+        let args = [&["plan", "--cell", cell, "--arm"], arm, &of_run].concat();
+        let output = trapcheck(&args).output().unwrap();
+        assert_eq!(hex(&output.stdout), hash, "{run}: {}", stderr(&output));
+    }
 }

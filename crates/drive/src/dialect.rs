@@ -251,11 +251,16 @@ impl Heard {
         if self.joined.is_empty() {
             return Err(Fault::NoTokenIds);
         }
+        let [last, joined] = [&self.last, &self.joined].map(|ids| ids.len() as u64);
+        let counted = usage.completion_tokens;
+        // An event with as many ids as are counted has repeated those before it.
+        if last > 0 && last != decode && counted == Some(last) {
+            return Err(Fault::Tokens { got: last, asked: decode });
+        }
         let is_whole = |ids: &Vec<u32>| ids.len() as u64 == decode;
-        let got = self.joined.len() as u64;
         let output = [self.last, self.joined].into_iter().find(is_whole);
-        let output = output.ok_or(Fault::Tokens { got, asked: decode })?;
-        if usage.completion_tokens.is_some_and(|count| count != decode) {
+        let output = output.ok_or(Fault::Tokens { got: joined, asked: decode })?;
+        if counted.is_some_and(|count| count != decode) {
             return Err(Fault::Usage("another number of output tokens than came"));
         }
         Ok(Said { output, cached_tokens })
@@ -330,6 +335,17 @@ mod tests {
             let said = hear(Dialect::Sglang, &[&event(first), &event(second), DONE]).unwrap();
             assert_eq!(said, Said { output: vec![7, 8], cached_tokens: Some(96) });
         }
+        // It ended early: what the first event had is in the second, and no third token.
+        let event = |ids: &str, count: u32| {
+            format!(
+                "data: {{\"output_ids\":{ids},\"meta_info\":{{\"prompt_tokens\":100,\"completion_tokens\":{count},\"cached_tokens\":0}}}}"
+            )
+        };
+        let mut heard = Heard::default();
+        for line in [&event("[7]", 1), &event("[7,8]", 2), DONE] {
+            heard.line(Dialect::Sglang, line.as_bytes()).unwrap();
+        }
+        assert_eq!(heard.said(100, 3), Err(Fault::Tokens { got: 2, asked: 3 }));
         let aborted = r#"data: {"text":"","meta_info":{"finish_reason":{"type":"abort","message":"m"},"prompt_tokens":100,"completion_tokens":0,"cached_tokens":0}}"#;
         assert_eq!(hear(Dialect::Sglang, &[aborted]), Err(Fault::Engine));
     }

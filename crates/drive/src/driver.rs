@@ -4,6 +4,7 @@
 //! engine, a slow disk or a busy endpoint of metrics delays no arrival. How late a request
 //! was begun all the same is measured, request by request.
 
+mod driven;
 mod tasks;
 
 use std::ops::ControlFlow;
@@ -16,19 +17,20 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use crate::client::records::{ClientRun, TurnStatus};
+use crate::client::records::TurnStatus;
 use crate::client::timers::Timers;
 use crate::client::{Action, Answer, Behaviour, Client, ClientError, Outcome, Request};
 use crate::engine::{Engine, Reply};
 use crate::fault::Fault;
 use crate::lag::Lags;
-use crate::machine::Machine;
+use crate::machine::{Looks, Machine};
 use crate::plan::Plan;
 use crate::progress::{Now, Progress, Recent};
 use crate::prompts::{Prompts, Tokens};
 use crate::record::Recorder;
 use crate::run::Meta;
 use crate::setup::Workload;
+pub use driven::{Driven, Ended};
 use tasks::{Event, Teller};
 
 /// Time between two writings of the sessions, s.
@@ -57,41 +59,6 @@ pub struct Load<'a> {
     pub meta: &'a Meta,
     /// What prompts are made of.
     pub tokens: Tokens,
-}
-
-/// Why a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// Its time was over.
-    Horizon,
-    /// Somebody asked for it.
-    Stopped,
-    /// Whoever looked on said so.
-    Decided(String),
-    /// A closed run had no session left to replace one that ended, or an open one no recorded
-    /// session that was not being played.
-    UsedUp,
-    /// Its directory could not be written any more.
-    NotWritten,
-}
-
-/// A run that has ended.
-#[derive(Debug)]
-pub struct Driven {
-    /// What the client recorded.
-    pub run: ClientRun,
-    /// Why it ended.
-    pub ended: Ended,
-    /// When, s.
-    pub duration_s: f64,
-    /// How late its requests were begun.
-    pub lags: Lags,
-    /// Of the turns that have not ended, in the order of `run.turns`.
-    pub late_s: Vec<Option<f64>>,
-    /// Gate events that the recorder has.
-    pub gate_written: usize,
-    /// What else the machine did.
-    pub machine: Vec<Machine>,
 }
 
 /// Drives a load to its horizon, or until `stop` is notified or `watch` says so. `watch` is
@@ -144,6 +111,7 @@ struct Driver<'a> {
     waiting: Option<u64>,
     recent: Recent,
     machine: Vec<Machine>,
+    looks: Looks,
 }
 
 impl<'a> Driver<'a> {
@@ -176,8 +144,10 @@ impl<'a> Driver<'a> {
             errors: 0,
             waiting: None,
             recent: Recent::default(),
-            machine: vec![Machine::now(0.0)],
+            machine: Vec::new(),
+            looks: Looks::default(),
         };
+        driver.look_around(0.0);
         driver.act(0.0);
         Ok(driver)
     }
@@ -225,7 +195,7 @@ impl<'a> Driver<'a> {
             }
             if now_s >= machine_s {
                 machine_s += MACHINE_S;
-                self.machine.push(Machine::now(now_s));
+                self.look_around(now_s);
             }
             let due_s = self.timers.next_s().unwrap_or(f64::INFINITY);
             let next_s = due_s.min(self.load.horizon_s).min(report_s).min(checkpoint_s);
@@ -343,6 +313,11 @@ impl<'a> Driver<'a> {
         self.recorder.checkpoint(self.client.sessions_at(told_s), gate);
     }
 
+    /// What else the machine does.
+    fn look_around(&mut self, now_s: f64) {
+        self.machine.push(self.looks.look(now_s));
+    }
+
     /// How it stands; nothing that happens later is told an earlier time.
     fn now(&mut self, now_s: f64) -> Now<'_> {
         let t_s = self.tell_s(now_s);
@@ -382,7 +357,7 @@ impl<'a> Driver<'a> {
             _ => self.now_s().min(self.load.horizon_s),
         };
         let duration_s = self.tell_s(duration_s);
-        self.machine.push(Machine::now(duration_s));
+        self.look_around(duration_s);
         let run = self.client.finish(duration_s);
         let unfinished = run.turns.get(self.turns_seen..).unwrap_or_default();
         let place = |turn: &crate::client::records::TurnRecord| {

@@ -8,9 +8,10 @@ use crate::dialect::Dialect;
 use crate::limits;
 use crate::run::EngineSample;
 
-/// One scrape.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// One scrape: the series of an engine's own names.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scrape {
+    dialect: Dialect,
     series: Vec<Series>,
 }
 
@@ -35,22 +36,23 @@ pub struct PoolFacts {
 }
 
 impl Scrape {
-    /// Reads the Prometheus text format; lines that are not it say nothing.
-    pub fn parse(text: &str) -> Self {
-        let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-        Self { series: lines.filter_map(series).collect() }
+    /// Reads the Prometheus text format. Lines that are not it say nothing, nor do those that are
+    /// not of the engine's own names: no more of a page is kept than can be asked for.
+    pub fn parse(dialect: Dialect, text: &str) -> Self {
+        let own = text.lines().map(str::trim).filter(|line| line.starts_with(dialect.prefix()));
+        Self { dialect, series: own.filter_map(series).collect() }
     }
 
     /// Whether it holds nothing of an engine of this kind.
-    pub fn is_foreign(&self, dialect: Dialect) -> bool {
-        !self.series.iter().any(|series| series.name.starts_with(dialect.prefix()))
+    pub fn is_foreign(&self) -> bool {
+        self.series.is_empty()
     }
 
     /// The engine's gauges at time `t_s`; what it does not export is unknown.
-    pub fn sample(&self, dialect: Dialect, t_s: f64) -> EngineSample {
+    pub fn sample(&self, t_s: f64) -> EngineSample {
         let count = |names: &[&str]| names.iter().find_map(|name| self.count(name));
-        let pool = self.pool(dialect);
-        match dialect {
+        let pool = self.pool();
+        match self.dialect {
             Dialect::Vllm => EngineSample {
                 t_s,
                 running: count(&["vllm:num_requests_running"]),
@@ -83,8 +85,8 @@ impl Scrape {
     }
 
     /// The pool, as the engine exports it.
-    pub fn pool(&self, dialect: Dialect) -> PoolFacts {
-        match dialect {
+    pub fn pool(&self) -> PoolFacts {
+        match self.dialect {
             Dialect::Vllm => self.vllm_pool(),
             Dialect::Sglang => PoolFacts {
                 tokens: self.count("sglang:max_total_num_tokens"),
@@ -206,24 +208,24 @@ vllm:cache_config_info{block_size="32",num_gpu_blocks="938",enable_prefix_cachin
 
     #[test]
     fn vllm_is_read_by_its_names() {
-        let scrape = Scrape::parse(VLLM);
-        let sample = scrape.sample(Dialect::Vllm, 5.0);
+        let scrape = Scrape::parse(Dialect::Vllm, VLLM);
+        let sample = scrape.sample(5.0);
         assert_eq!((sample.running, sample.waiting), (Some(24), Some(160)));
         // 609 of the 937 blocks that can be given out.
         assert_eq!(sample.kv_used_tokens, Some(609 * 32));
         assert_eq!(sample.kv_total_tokens, Some(30_016));
         assert_eq!(sample.cached_tokens_total, Some(9_442_944));
         assert_eq!(sample.preemptions_total, None, "NaN is unknown, never 0");
-        let pool = scrape.pool(Dialect::Vllm);
+        let pool = scrape.pool();
         assert_eq!((pool.prefix_caching, pool.engines), (Some(true), 1));
-        assert!(scrape.is_foreign(Dialect::Sglang));
+        assert!(!scrape.is_foreign() && Scrape::parse(Dialect::Sglang, VLLM).is_foreign());
     }
 
     #[test]
     fn older_names_say_the_same() {
         let older = "vllm:gpu_cache_usage_perc 0.5\nvllm:gpu_prefix_cache_hits_total 12\n\
                      vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"101\"} 1\n";
-        let sample = Scrape::parse(older).sample(Dialect::Vllm, 0.0);
+        let sample = Scrape::parse(Dialect::Vllm, older).sample(0.0);
         assert_eq!(sample.kv_used_tokens, Some(50 * 16));
         assert_eq!(sample.cached_tokens_total, Some(12));
         assert_eq!(sample.running, None);
@@ -236,7 +238,7 @@ vllm:cache_config_info{block_size="32",num_gpu_blocks="938",enable_prefix_cachin
                     sglang:cached_tokens_total{cache_source=\"device\",tp_rank=\"0\"} 10\n\
                     sglang:cached_tokens_total{cache_source=\"host\",tp_rank=\"0\"} 5\n\
                     sglang:num_used_tokens 900\n";
-        let sample = Scrape::parse(text).sample(Dialect::Sglang, 0.0);
+        let sample = Scrape::parse(Dialect::Sglang, text).sample(0.0);
         assert_eq!((sample.running, sample.waiting), (Some(3), Some(7)));
         assert_eq!((sample.cached_tokens_total, sample.kv_used_tokens), (Some(15), Some(900)));
     }
@@ -252,21 +254,32 @@ vllm:cache_config_info{block_size="32",num_gpu_blocks="938",enable_prefix_cachin
                     sglang:cached_tokens_total{cache_source=\"host\"} 5\n\
                     sglang:cached_tokens_total{cache_source=\"storage_file\"} 2\n\
                     sglang:cached_tokens_total{cache_source=\"total\"} 100\n";
-        let sample = Scrape::parse(text).sample(Dialect::Sglang, 0.0);
+        let sample = Scrape::parse(Dialect::Sglang, text).sample(0.0);
         assert_eq!(sample.prompt_tokens_total, Some(151_276));
         assert_eq!(sample.generation_tokens_total, Some(3255));
         assert_eq!(sample.cached_tokens_total, Some(117));
-        let none = Scrape::parse("sglang:num_queue_reqs 0\n").sample(Dialect::Sglang, 0.0);
+        let none = Scrape::parse(Dialect::Sglang, "sglang:num_queue_reqs 0\n").sample(0.0);
         assert_eq!(none.prompt_tokens_total, None, "what is not there is unknown");
+    }
+
+    #[test]
+    fn nothing_is_kept_of_lines_that_are_not_the_engines_own() {
+        let of_others =
+            "python_gc_objects_collected_total{generation=\"0\"} 1\n# vllm:a 1\nsglang:a 1\n";
+        assert_eq!(
+            Scrape::parse(Dialect::Vllm, of_others),
+            Scrape { dialect: Dialect::Vllm, series: Vec::new() }
+        );
+        assert_eq!(Scrape::parse(Dialect::Vllm, VLLM).series.len(), 10);
     }
 
     #[test]
     fn no_text_makes_it_fail() {
         for cut in 0..VLLM.len() {
             if VLLM.is_char_boundary(cut) {
-                Scrape::parse(&VLLM[..cut]).sample(Dialect::Vllm, 0.0);
+                Scrape::parse(Dialect::Vllm, &VLLM[..cut]).sample(0.0);
             }
         }
-        assert_eq!(Scrape::parse("a{b=\"\\"), Scrape::default());
+        assert!(Scrape::parse(Dialect::Vllm, "vllm:a{b=\"\\").is_foreign());
     }
 }

@@ -82,10 +82,10 @@ pub struct Facts {
 pub async fn look(engine: &Engine) -> Result<Facts, PreflightError> {
     let silent = |what| move |fault| PreflightError::Silent { what, fault };
     let scrape = engine.metrics(30.0).await.map_err(silent("/metrics"))?;
-    if scrape.is_foreign(engine.dialect) {
+    if scrape.is_foreign() {
         return Err(PreflightError::Foreign(engine.dialect.word()));
     }
-    let pool = scrape.pool(engine.dialect);
+    let pool = scrape.pool();
     if pool.engines > 1 {
         return Err(PreflightError::Several(pool.engines));
     }
@@ -167,7 +167,7 @@ async fn idle(engine: &Engine) -> Result<(), PreflightError> {
     let silent = |fault| PreflightError::Silent { what: "/metrics", fault };
     for _ in 0..LOOKS {
         let scrape = engine.metrics(30.0).await.map_err(silent)?;
-        let now = scrape.sample(engine.dialect, 0.0);
+        let now = scrape.sample(0.0);
         if now.running.unwrap_or(0) + now.waiting.unwrap_or(0) == 0 {
             break;
         }

@@ -167,7 +167,7 @@ impl Writer {
             fs::create_dir_all(folder)?;
         }
         fs::create_dir(dir)?;
-        let whole = |name: &str, text: &[u8]| fs::write(dir.join(name), text);
+        let whole = |name: &str, text: &[u8]| write_synced(&dir.join(name), text);
         whole("config.yaml", config.as_bytes())?;
         whole("plan.csv", plan.to_csv().as_bytes())?;
         whole("sessions.csv", &csv(&tables::sessions(&[])))?;
@@ -247,11 +247,17 @@ impl Writer {
     /// Writes a file anew, whole or not at all.
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let beside = self.dir.join(format!(".{name}.tmp"));
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_data()?;
-        fs::rename(&beside, self.dir.join(name))
+        write_synced(&beside, bytes)?;
+        fs::rename(&beside, self.dir.join(name))?;
+        File::open(&self.dir)?.sync_all()
     }
+}
+
+/// A file that is on the disk.
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_data()
 }
 
 /// `meta.json` without what is only known at the end.

@@ -67,26 +67,6 @@ fn the_next_prompt_holds_the_output_so_follow_ups_hit_and_first_turns_do_not() {
 }
 
 #[test]
-fn a_stuck_engine_delays_no_arrival() {
-    let fake = Fake::start(Manner::vllm().with(CANARY, Trouble::Stuck));
-    let run = drive(&fake, Dialect::Vllm, &BURST);
-    let made = run.made.unwrap();
-    // Every planned session was sent, though nothing was answered.
-    let plan = std::fs::read_to_string(run.dir.join("plan.csv")).unwrap();
-    assert_eq!(made.meta.counts.sessions_arrived, plan.lines().count() as u64 - 1);
-    assert_eq!(made.meta.counts.turns, made.meta.counts.sessions_arrived);
-    let lag = made.lag.unwrap();
-    assert_eq!(lag.sends, made.meta.counts.turns);
-    assert!(lag.p99_s < 0.1, "{lag:?}");
-    // And they came when they were due, by the server's own clock.
-    let seen = fake.seen();
-    let sent: Vec<_> = seen.iter().filter(|s| s.prompt.len() == 200).collect();
-    assert_eq!(sent.len() as u64, made.meta.counts.turns);
-    let span = sent.last().unwrap().at.duration_since(sent[0].at).as_secs_f64();
-    assert!(span > 1.0 && span < 2.1, "{span}");
-}
-
-#[test]
 fn what_is_in_flight_when_a_run_ends_is_taken_back_from_the_engine() {
     let fake = Fake::start(Manner::vllm().with(CANARY, Trouble::Stuck));
     let (setup, folder) = (Setup::of("vllm"), tempfile::tempdir().unwrap());
@@ -119,66 +99,6 @@ fn a_run_waits_for_what_others_left_in_the_engine() {
 }
 
 #[test]
-fn each_fault_is_named_in_its_turn_and_ends_that_session_only() {
-    let cases = [
-        (Trouble::Status(503), "answered with status 503"),
-        (Trouble::EndlessHead, "answer is not HTTP or its head is too large"),
-        (Trouble::EndlessLine, "answer too large"),
-        (Trouble::EndlessEvents, "answer too large"),
-        (Trouble::ShortBody, "connection broken"),
-        (Trouble::CutStream, "connection broken"),
-        (Trouble::NotJson, "malformed event"),
-        (Trouble::NotHttp, "answer is not HTTP"),
-        (Trouble::NoIds, "no token ids in the answer"),
-        (Trouble::FewIds, "answered 9 of 10 tokens"),
-        (Trouble::MoreCached, "impossible usage: more cached than prompt tokens"),
-        (Trouble::OtherPrompt, "impossible usage: another number of prompt tokens"),
-        (Trouble::ErrorEvent, "engine reported an error"),
-    ];
-    for (trouble, expected) in cases {
-        let fake = Fake::start(Manner::vllm().with(CANARY + 12, trouble.clone()));
-        let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
-        let made = run.made.as_ref().unwrap();
-        let status = run.column("turns", "status");
-        let counts = made.meta.counts;
-        assert_eq!(
-            status.iter().filter(|word| *word == "ok").count(),
-            12,
-            "{trouble:?}: {status:?}"
-        );
-        assert!(
-            status[12..].iter().any(|word| word.starts_with(expected)),
-            "{trouble:?}: {status:?}"
-        );
-        // No retry: a failed turn is the last of its session, and others arrive all the same.
-        assert_eq!(counts.request_errors, counts.sessions_failed, "{trouble:?}");
-        assert!(counts.request_errors > 3, "{trouble:?}: {counts:?}");
-    }
-}
-
-#[test]
-fn a_server_that_dies_is_recorded_to_the_end_of_the_run() {
-    let fake = Fake::start(Manner::vllm().with(CANARY + 12, Trouble::Dies));
-    let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
-    let made = run.made.as_ref().unwrap();
-    let status = run.column("turns", "status");
-    assert!(status.iter().any(|word| word == "no connection: refused"), "{status:?}");
-    assert_eq!(made.meta.duration_s, 2.0);
-    assert!(made.meta.counts.sessions_failed > 3);
-}
-
-#[test]
-fn a_redirect_is_not_followed() {
-    let elsewhere = Fake::start(Manner::vllm());
-    let to = format!("{}/v1/completions", elsewhere.url);
-    let fake = Fake::start(Manner::vllm().with(CANARY, Trouble::Redirect(to)));
-    let run = drive(&fake, Dialect::Vllm, &ArmSpec::NoBurst {});
-    let status = run.column("turns", "status");
-    assert!(status.iter().all(|word| word.contains("redirect (status 307)")), "{status:?}");
-    assert_eq!(elsewhere.connections(), 0);
-}
-
-#[test]
 fn a_key_is_sent_and_written_nowhere_whatever_the_server_says() {
     const KEY: &str = "sk-0123456789";
     // A server that puts the key into everything it says.
@@ -207,6 +127,34 @@ fn sglang_says_its_version_under_the_name_of_today_or_the_one_before() {
         run.made.as_ref().unwrap();
         let meta: serde_json::Value = serde_json::from_str(&run.text("meta.json")).unwrap();
         assert_eq!(meta["engine"]["version"], version);
+    }
+}
+
+#[test]
+fn sglangs_gauges_are_read_under_its_names_and_its_counters_over_their_parts() {
+    let fake = Fake::start(Manner::sglang());
+    let engine = engine(&fake.url, Dialect::Sglang, None);
+    let sample = runtime().block_on(async {
+        let prompt: Vec<u32> = (1000..1100).collect();
+        for _ in 0..2 {
+            engine.ask(&prompt, 10).await.unwrap();
+        }
+        while fake.held() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        engine.metrics(5.0).await.unwrap().sample(1.0)
+    });
+    // The warm-up of 3 and 8 tokens is one part, these two requests the other.
+    assert_eq!(sample.prompt_tokens_total, Some(3 + 2 * 100));
+    assert_eq!(sample.generation_tokens_total, Some(8 + 2 * 10));
+    assert_eq!(sample.cached_tokens_total, Some(96), "three blocks of 32, the second time");
+    assert_eq!((sample.running, sample.waiting), (Some(0), Some(0)));
+    assert_eq!((sample.kv_used_tokens, sample.kv_evictable_tokens), (Some(0), Some(96)));
+    assert_eq!((sample.kv_total_tokens, sample.preemptions_total), (Some(30_016), None));
+    let run = drive(&fake, Dialect::Sglang, &BURST);
+    for gauge in ["kv_used_tokens", "kv_evictable_tokens", "cached_tokens_total"] {
+        let column = run.column("engine", gauge);
+        assert!(column.iter().all(|cell| cell.parse::<u64>().is_ok()), "{gauge}: {column:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::bail;
-use trapcheck_drive::machine::Machine;
+use trapcheck_drive::machine::load_1;
 
 /// Load average per processor that is too much for a registered run.
 const BUSY: f64 = 0.5;
@@ -19,7 +19,7 @@ const REST_S: u64 = 600;
 pub async fn at_rest(is_first: bool) -> anyhow::Result<()> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut waited_s = 0;
-    while let Some(why) = busy(Machine::now(0.0).load_1, processors) {
+    while let Some(why) = busy(load_1(), processors) {
         if is_first || waited_s >= REST_S {
             bail!("the machine is busy: {why} before a registered run");
         }

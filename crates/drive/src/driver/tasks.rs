@@ -56,7 +56,7 @@ impl Teller {
             sleep_until(start + Duration::from_secs_f64(at_s)).await;
             if let Ok(scrape) = engine.metrics(every_s).await {
                 let t_s = start.elapsed().as_secs_f64();
-                if events.send(Event::Sample(scrape.sample(engine.dialect, t_s))).is_err() {
+                if events.send(Event::Sample(scrape.sample(t_s))).is_err() {
                     return;
                 }
             }

@@ -1,5 +1,7 @@
 //! What an engine is like, and what goes wrong with it.
 
+use std::ops::Range;
+
 /// What the engine is like.
 #[derive(Debug, Clone)]
 pub struct Manner {
@@ -16,8 +18,11 @@ pub struct Manner {
     pub busy_s: f64,
     /// What its model is called.
     pub model: String,
-    /// What goes wrong, from this request on (the canary's three are the first).
-    pub trouble: Option<(usize, Trouble)>,
+    /// Where answers never end, from which one on.
+    pub endless: Option<(&'static str, usize)>,
+    /// What goes wrong with which prompts, in the order they came (the canary's three are the
+    /// first).
+    pub trouble: Option<(Range<usize>, Trouble)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +76,7 @@ impl Manner {
             prefix_caching: true,
             busy_s: 0.0,
             model: "tiny".into(),
+            endless: None,
             trouble: None,
         }
     }
@@ -79,7 +85,13 @@ impl Manner {
         Self { is_sglang: true, ..Self::vllm() }
     }
 
+    /// From a prompt on.
     pub fn with(self, from: usize, trouble: Trouble) -> Self {
-        Self { trouble: Some((from, trouble)), ..self }
+        self.with_some(from..usize::MAX, trouble)
+    }
+
+    /// With these prompts alone.
+    pub fn with_some(self, prompts: Range<usize>, trouble: Trouble) -> Self {
+        Self { trouble: Some((prompts, trouble)), ..self }
     }
 }

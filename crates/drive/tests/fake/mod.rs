@@ -3,6 +3,7 @@
 //! or lying.
 #![allow(dead_code)] // each test program uses a part of it
 
+mod gauges;
 mod manner;
 pub mod small;
 mod wire;
@@ -16,8 +17,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use gauges::Totals;
 pub use manner::{Flush, Manner, Report, Trouble};
-use wire::{chunk, plain, read_request};
+use wire::{chunk, plain, pour, read_request};
 
 /// Tokens per block.
 const BLOCK: usize = 32;
@@ -43,8 +45,10 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     prompts: AtomicUsize,
     held: AtomicUsize,
+    totals: Mutex<Totals>,
     start: Instant,
     connections: AtomicUsize,
+    poured: AtomicUsize,
     is_gone: AtomicBool,
     address: std::net::SocketAddr,
 }
@@ -59,8 +63,10 @@ impl Fake {
             seen: Mutex::default(),
             prompts: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
+            totals: Mutex::default(),
             start: Instant::now(),
             connections: AtomicUsize::new(0),
+            poured: AtomicUsize::new(0),
             is_gone: AtomicBool::new(false),
             address,
         });
@@ -91,6 +97,11 @@ impl Fake {
         self.shared.held.load(Ordering::SeqCst)
     }
 
+    /// The most bytes of an answer without an end that somebody took.
+    pub fn poured(&self) -> usize {
+        self.shared.poured.load(Ordering::SeqCst)
+    }
+
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
@@ -116,7 +127,18 @@ impl Shared {
         let ids = if self.manner.is_sglang { &json["input_ids"] } else { &json["prompt"] };
         let prompt: Vec<u32> = serde_json::from_value(ids.clone()).unwrap_or_default();
         let seen = Seen { at: Instant::now(), path: path.clone(), head, prompt: prompt.clone() };
-        self.seen.lock().unwrap().push(seen);
+        let earlier = {
+            let mut all = self.seen.lock().unwrap();
+            all.push(seen);
+            all.iter().filter(|seen| seen.path == path).count() - 1
+        };
+        if self.manner.endless.is_some_and(|(at, from)| at == path && earlier >= from) {
+            if path.ends_with("_cache") {
+                self.cache.lock().unwrap().clear();
+            }
+            let prefix = if self.manner.is_sglang { "sglang" } else { "vllm" };
+            return pour(&mut stream, prefix, &self.poured);
+        }
         match path.as_str() {
             "/v1/completions" | "/generate" => {
                 self.held.fetch_add(1, Ordering::SeqCst);
@@ -160,25 +182,6 @@ impl Shared {
         self.start.elapsed().as_secs_f64() < self.manner.busy_s
     }
 
-    fn metrics(&self) -> String {
-        let running = self.held.load(Ordering::SeqCst) + usize::from(self.is_busy());
-        let blocks = self.manner.pool_blocks;
-        let on = if self.manner.prefix_caching { "True" } else { "False" };
-        if self.manner.is_sglang {
-            let tokens = blocks * BLOCK;
-            return format!(
-                "sglang:num_running_reqs{{tp_rank=\"0\"}} {running}\nsglang:num_queue_reqs{{tp_rank=\"0\"}} 0\n\
-                 sglang:max_total_num_tokens{{tp_rank=\"0\"}} {tokens}\nsglang:prompt_tokens_total 10\n"
-            );
-        }
-        format!(
-            "vllm:num_requests_running{{engine=\"0\"}} {running}.0\nvllm:num_requests_waiting{{engine=\"0\"}} 0.0\n\
-             vllm:kv_cache_usage_perc{{engine=\"0\"}} 0.5\nvllm:prompt_tokens_total{{engine=\"0\"}} 10\n\
-             vllm:cache_config_info{{block_size=\"{BLOCK}\",num_gpu_blocks=\"{blocks}\",\
-             enable_prefix_caching=\"{on}\"}} 1.0\n"
-        )
-    }
-
     fn generate(
         &self,
         mut stream: TcpStream,
@@ -186,8 +189,8 @@ impl Shared {
         prompt: &[u32],
     ) -> std::io::Result<()> {
         let number = self.prompts.fetch_add(1, Ordering::SeqCst);
-        let trouble = self.manner.trouble.clone().filter(|(from, _)| number >= *from);
-        let trouble = trouble.map(|(_, trouble)| trouble);
+        let troubled = self.manner.trouble.clone().filter(|(those, _)| those.contains(&number));
+        let trouble = troubled.map(|(_, trouble)| trouble);
         let asked = if self.manner.is_sglang {
             &json["sampling_params"]["max_new_tokens"]
         } else {
@@ -217,6 +220,7 @@ impl Shared {
         if trouble == Some(Trouble::CutStream) {
             return Ok(());
         }
+        self.totals.lock().unwrap().add(prompt.len(), cached, output.len());
         chunk(&mut stream, "data: [DONE]\n\n")?;
         write!(stream, "0\r\n\r\n")
     }
@@ -245,11 +249,16 @@ impl Shared {
             Report::Never => None,
         };
         if self.manner.is_sglang {
+            // As many as it has written; but it counts ids that it withholds.
+            let count = |ids: &[u32]| match trouble {
+                Some(Trouble::NoIds) => told.output.len(),
+                _ => ids.len(),
+            };
             let event = |ids: &[u32], reason: &str| {
                 format!(
                     "{{\"text\":\"x\",\"output_ids\":{ids:?},\"meta_info\":{{\"id\":\"r\",\"finish_reason\":{reason},\
                      \"prompt_tokens\":{prompt},\"completion_tokens\":{},\"cached_tokens\":{}}}}}",
-                    told.output.len(),
+                    count(ids),
                     reported.map_or("null".into(), |n| n.to_string())
                 )
             };

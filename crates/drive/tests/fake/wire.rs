@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub fn chunk(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
     let framed = format!("{:x}\r\n{text}\r\n", text.len());
@@ -13,6 +14,18 @@ pub fn plain(mut stream: TcpStream, status: &str, body: &str) -> std::io::Result
     let text =
         format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
     stream.write_all(text.as_bytes())
+}
+
+/// An answer of metrics without an end, until nobody takes more of it; `most` is how much somebody
+/// took.
+pub fn pour(stream: &mut TcpStream, prefix: &str, most: &AtomicUsize) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 200 OK\r\n\r\n")?;
+    let lines = format!("{prefix}:num_requests_running{{engine=\"0\"}} 1.0\n").repeat(1000);
+    for number in 1.. {
+        stream.write_all(lines.as_bytes())?;
+        most.fetch_max(number * lines.len(), Ordering::SeqCst);
+    }
+    Ok(())
 }
 
 pub fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, Vec<u8>)> {
