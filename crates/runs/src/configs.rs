@@ -1,5 +1,7 @@
 //! Everything under `configs/`, once.
 
+#[cfg(test)]
+mod carried;
 mod playing;
 
 use std::collections::BTreeMap;
@@ -116,6 +118,7 @@ impl SessionWorkload {
 fn kind_of(path: &Path, bytes: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Kind {
+        #[serde(default)]
         kind: Option<String>,
     }
     yaml::from_bytes::<Kind>(path, bytes).ok()?.kind
