@@ -3,8 +3,9 @@
 //! reads it from YAML's text: that was a quarter of what it had to load.
 //!
 //! Nor does it have the code that tells a type's keys from each other: each field's value is
-//! looked up by its name. The files were checked when they were built in, so a key that no field
-//! has is not told here.
+//! looked up by its name. A tagged enum of the configuration is no tagged one here, for which
+//! serde would copy all values first: it has the key of its tag as its serde name. The files were
+//! checked when they were built in, so a key that no field has is not told.
 
 use std::path::Path;
 use std::slice::Iter;
