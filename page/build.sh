@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the page's program, and writes beside each module by which compiler: page/*.wasm.txt.
-# trapcheck.wasm answers what is moved, dropped.wasm what is asked about dropped files.
+# trapcheck.wasm answers what is moved; runs.wasm and logs.wasm what is asked about dropped files:
+# about run directories, and about others.
 #
 # Smallest with a toolchain that has the standard library's source, which is then built with it:
 # rustup's component rust-src, or Debian's rustc-web, cargo-web, rust-web-src and lld (one version,
@@ -84,4 +85,5 @@ optimiser $optimiser"
 }
 
 module trapcheck
-module dropped --features dropped
+module runs --features runs
+module logs --features logs

@@ -3,14 +3,24 @@
 import { asker } from "./wasm.js";
 
 /**
- * The program's two modules: what judges dropped files is loaded with the first of them.
+ * The program's modules, each loaded with the first question that it answers.
  * @type {Map<string, Promise<import("./wasm.js").Ask>>}
  */
 const loading = new Map();
 
-/** @param {unknown} ask */
-function module(ask) {
-  return ask === "judge" ? "dropped.wasm" : "trapcheck.wasm";
+/** A file that makes its folder a run directory. */
+const OF_RUN = /(^|\/)(meta|started)\.json$/;
+
+/**
+ * Which module answers: one judges run directories, one other files that are dropped.
+ * @param {unknown} ask
+ * @param {import("./wasm.js").Handed[]} files
+ */
+function module(ask, files) {
+  if (ask !== "judge") {
+    return "trapcheck.wasm";
+  }
+  return files.some(({ name }) => OF_RUN.test(name)) ? "runs.wasm" : "logs.wasm";
 }
 
 /** @param {string} name */
@@ -25,7 +35,7 @@ async function load(name) {
 
 self.addEventListener("message", async (event) => {
   const { id, question, files } = event.data;
-  const name = module(question.ask);
+  const name = module(question.ask, files);
   try {
     const loaded = loading.get(name) ?? load(name);
     loading.set(name, loaded);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Files of the folder itself.
-const FILES: [&str; 5] = ["dropped.wasm", "icon.svg", "index.html", "style.css", "trapcheck.wasm"];
+const FILES: [&str; 6] =
+    ["icon.svg", "index.html", "logs.wasm", "runs.wasm", "style.css", "trapcheck.wasm"];
 /// Folders below it, and how the names of their files end. Whatever else lies there (tests, the
 /// sources of the WebAssembly, what was written) is not shipped.
 const FOLDERS: [(&str, &[&str]); 3] =

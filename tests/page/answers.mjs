@@ -23,12 +23,18 @@ const { values: given } = parseArgs({
   },
 });
 const program = resolve(given.bin);
-const modules = {
-  live: await load(readFileSync(join(given.page, 'trapcheck.wasm'))),
-  dropped: await load(readFileSync(join(given.page, 'dropped.wasm'))),
-};
-/** Each question goes to the module that the page asks. */
-const ask = (question, files) => modules[question.ask === 'judge' ? 'dropped' : 'live'](question, files);
+const [live, runs, logs] = await Promise.all(
+  ['trapcheck', 'runs', 'logs'].map((name) => load(readFileSync(join(given.page, `${name}.wasm`)))),
+);
+
+/** Each question goes to the module that the page asks; files to both that judge some, as one of them refuses. */
+function ask(question, files) {
+  if (question.ask !== 'judge') return live(question, files);
+  const [asRuns, asLogs] = [runs(question, files), logs(question, files)];
+  if (asRuns.error === 'only run directories are judged here') return asLogs;
+  if (asRuns.ok !== undefined) assert.equal(asLogs.error, 'only logs are judged here');
+  return asRuns;
+}
 const scratch = mkdtempSync(join(tmpdir(), 'answers-'));
 
 // Beside what a command prints, an answer holds these.

@@ -53,10 +53,21 @@ pub fn configs() -> Result<Configs, ConfigError> {
 /// # Errors
 /// As [`configs`].
 pub fn without_layouts() -> Result<Configs, ConfigError> {
+    Configs::parse(Path::new(FOLDER), &files())
+}
+
+/// The same for who judges no run either.
+///
+/// # Errors
+/// As [`configs`].
+pub fn without_registrations() -> Result<Configs, ConfigError> {
+    Configs::without_registrations(Path::new(FOLDER), &files())
+}
+
+/// What [`Configs`] are parsed from.
+fn files() -> BTreeMap<PathBuf, Vec<u8>> {
     let files = FOLDERS.iter().flat_map(|folder| files_of(folder));
-    let files: BTreeMap<PathBuf, Vec<u8>> =
-        files.map(|(path, bytes)| (path, bytes.to_vec())).collect();
-    Configs::parse(Path::new(FOLDER), &files)
+    files.map(|(path, bytes)| (path, bytes.to_vec())).collect()
 }
 
 /// The built-in `.yaml` files of a folder of `configs/`.

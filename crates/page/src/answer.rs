@@ -7,7 +7,7 @@ use trapcheck_answers::built_in;
 use trapcheck_runs::configs::Configs;
 
 use crate::Refused;
-use crate::dropped::Source;
+use crate::dropped::{Source, files};
 use crate::question::Question;
 use crate::reply::Reply;
 use crate::{command, judge, knee, lists, simulate, theory};
@@ -20,7 +20,7 @@ pub fn answer(question: &str) -> String {
 /// Answers a question; `bytes` gives what lies at a place that a dropped file names by `ptr`
 /// and `len`.
 pub fn answer_with(question: &str, bytes: Source<'_>) -> String {
-    told(question, |asked, configs| match asked.ask.as_str() {
+    told(question, configs, |asked, configs| match asked.ask.as_str() {
         "judge" => judge::judge(asked, bytes, configs),
         _ => of_the_live(asked, configs),
     })
@@ -28,22 +28,32 @@ pub fn answer_with(question: &str, bytes: Source<'_>) -> String {
 
 /// Answers what needs no files, for a page that has not got any: it loads less.
 pub fn answer_live(question: &str, _: Source<'_>) -> String {
-    told(question, |asked, configs| match asked.ask.as_str() {
+    told(question, configs, |asked, configs| match asked.ask.as_str() {
         "judge" => Err(Refused::new("files are not read here")),
         _ => of_the_live(asked, configs),
     })
 }
 
-/// Answers what is asked about files.
-pub fn answer_dropped(question: &str, bytes: Source<'_>) -> String {
-    told(question, |asked, configs| match asked.ask.as_str() {
-        "judge" => judge::judge(asked, bytes, configs),
-        _ => Err(Refused::new("only files are judged here")),
+/// Answers what is asked about run directories.
+pub fn answer_runs(question: &str, bytes: Source<'_>) -> String {
+    told(question, configs, |asked, configs| match asked.ask.as_str() {
+        "judge" => judge::runs(asked, &files(asked, bytes)?, configs),
+        _ => Err(Refused::new("only run directories are judged here")),
     })
 }
 
+/// Answers what is asked about files that are no run directories.
+pub fn answer_logs(question: &str, bytes: Source<'_>) -> String {
+    told(question, cells, |asked, configs| match asked.ask.as_str() {
+        "judge" => judge::logs(asked, files(asked, bytes)?, configs),
+        _ => Err(Refused::new("only logs are judged here")),
+    })
+}
+
+/// What is answered, or why nothing is.
 fn told(
     question: &str,
+    configs: fn() -> Result<&'static Configs, Refused>,
     reply: impl FnOnce(&Question, &'static Configs) -> Result<Reply, Refused>,
 ) -> String {
     let answered = Question::parse(question).and_then(|question| {
@@ -72,6 +82,13 @@ fn of_the_live(question: &Question, configs: &Configs) -> Result<Reply, Refused>
 fn configs() -> Result<&'static Configs, Refused> {
     static READ: OnceLock<Result<Configs, Refused>> = OnceLock::new();
     let read = READ.get_or_init(|| built_in::without_layouts().map_err(Refused::from));
+    read.as_ref().map_err(Clone::clone)
+}
+
+/// Of it what logs are judged by.
+fn cells() -> Result<&'static Configs, Refused> {
+    static READ: OnceLock<Result<Configs, Refused>> = OnceLock::new();
+    let read = READ.get_or_init(|| built_in::without_registrations().map_err(Refused::from));
     read.as_ref().map_err(Clone::clone)
 }
 

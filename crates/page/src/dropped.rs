@@ -10,6 +10,9 @@ use crate::question::Question;
 /// Gives the bytes at a place of so many bytes; none where there are none.
 pub type Source<'a> = &'a dyn Fn(u32, u32) -> Option<Vec<u8>>;
 
+/// What is said of a file behind zstd, whose unpacker a page does not have.
+pub const NO_ZSTD: &str = "zstd is not unpacked here: give csv or csv.gz, or ask the command line";
+
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
@@ -75,4 +78,23 @@ fn path(name: &str) -> Result<PathBuf, Refused> {
     let path = Path::new(name);
     // A file alone lies where it was dropped.
     Ok(if name.contains('/') { path.into() } else { Path::new(".").join(path) })
+}
+
+/// What was dropped: a file, or the folder that a file lies in.
+pub fn outermost(path: &Path) -> &Path {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    let parts: Vec<&Path> = path.ancestors().collect();
+    parts.iter().rev().nth(1).copied().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_dropped_is_a_file_or_the_folder_it_lies_in() {
+        assert_eq!(outermost(Path::new("./a.log")), Path::new("a.log"));
+        assert_eq!(outermost(Path::new("night/one/a.log")), Path::new("night"));
+        assert_eq!(outermost(Path::new("night")), Path::new("night"));
+    }
 }

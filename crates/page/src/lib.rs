@@ -19,10 +19,11 @@ pub mod engines;
 pub mod judge;
 pub mod knee;
 pub mod lists;
+pub mod logs;
 pub mod question;
 pub mod reply;
 pub mod run_files;
 pub mod simulate;
 pub mod theory;
 
-pub use answer::{answer, answer_dropped, answer_live, answer_with};
+pub use answer::{answer, answer_live, answer_logs, answer_runs, answer_with};

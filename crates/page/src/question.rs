@@ -20,7 +20,9 @@ impl Question {
     /// # Errors
     /// No JSON, no object, or no `ask` in it.
     pub fn parse(text: &str) -> Result<Self, Refused> {
-        let value = serde_json::from_str(text).map_err(|e| Refused(format!("question: {e}")))?;
+        // Files are bytes: one reader of bytes serves them and questions.
+        let value = serde_json::from_slice(text.as_bytes())
+            .map_err(|e| Refused(format!("question: {e}")))?;
         Self::of(value)
     }
 

@@ -12,7 +12,7 @@ use trapcheck_setup::hash::sha256_hex;
 use trapcheck_setup::limits;
 use trapcheck_setup::packing::{Packing, size_of, too_large, unpack};
 
-use crate::dropped::Dropped;
+use crate::dropped::{Dropped, NO_ZSTD};
 
 /// The files of one run directory.
 pub struct RunFiles<'a> {
@@ -102,9 +102,6 @@ impl File for Bytes<'_> {
         Err(vec![Problem::new(&self.0.path, message)])
     }
 }
-
-/// What is said of a file behind zstd, whose unpacker a page does not have.
-pub const NO_ZSTD: &str = "zstd is not unpacked here: give csv or csv.gz, or ask the command line";
 
 fn unpacked<'a>(stream: impl Read, packed: usize, most: u64) -> (Cow<'a, [u8]>, Option<io::Error>) {
     let mut bytes = Vec::new();

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 use serde_json::{Value, json};
-use trapcheck_page::{answer, answer_with};
+use trapcheck_page::{answer, answer_live, answer_logs, answer_runs, answer_with};
 
 fn ok(question: Value) -> Value {
     let said: Value = serde_json::from_str(&answer(&question.to_string())).unwrap();
@@ -115,6 +115,26 @@ fn dropped_files_are_told_apart_and_judged() {
     assert!(said["not_scored"][0]["problems"][0].as_str().unwrap().starts_with("run/meta.json"));
     let orphan = json!({"ask": "judge", "files": [{"name": "run/turns.csv", "text": "a\n"}]});
     assert_eq!(refused(&orphan.to_string()), "run: has a turns table but no meta.json");
+}
+
+#[test]
+fn of_a_pages_programs_one_answers_and_the_others_refuse() {
+    let log = include_str!("../../observed/tests/corpus/vllm-log.v1.txt");
+    let with_cell = json!({"ask": "judge", "cell": "agents-native", "sessions_per_s": 0.1,
+        "files": [{"name": "server.log", "text": log}]});
+    let orphan = json!({"ask": "judge", "files": [{"name": "run/turns.csv", "text": "a\n"}]});
+    let run = json!({"ask": "judge", "files": [{"name": "run/meta.json", "text": "{}"}]});
+    let killed = json!({"ask": "judge", "files": [{"name": "started.json", "text": "{}"}]});
+    let live = json!({"ask": "trap", "cell": "sglang-300k", "rate": 1.65});
+    let programs = [answer_live, answer_runs, answer_logs];
+    for (question, at) in [(with_cell, 2), (orphan, 2), (run, 1), (killed, 1), (live, 0)] {
+        let question = question.to_string();
+        let answers = programs.map(|program| program(&question, &|_, _| None));
+        for (i, said) in answers.iter().enumerate() {
+            assert_eq!(*said == answer(&question), i == at, "{question}: {i}: {said}");
+            assert_eq!(said.contains(" here\""), i != at, "{question}: {i}: {said}");
+        }
+    }
 }
 
 #[test]

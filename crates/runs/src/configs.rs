@@ -1,5 +1,8 @@
 //! Everything under `configs/`, once.
 
+#[cfg(test)]
+mod carried;
+mod folder;
 mod playing;
 
 use std::collections::BTreeMap;
@@ -14,8 +17,9 @@ use crate::rule::persistence::PersistenceTest;
 use crate::rule::registration::{RegistrationFile, Status, Test};
 use crate::rule::replicate::ReplicateTest;
 use crate::rule::stability::Stability;
-use crate::setup::yaml::{self, check_name};
+use crate::setup::yaml;
 use crate::setup::{Cell, ConfigError, Layout, Protocol, RecordedFile, Workload};
+use folder::Folder;
 use playing::{Playing, name_of};
 use trapcheck_sessions::empirical::Empirical;
 use trapcheck_sessions::play::Rules;
@@ -116,6 +120,7 @@ impl SessionWorkload {
 fn kind_of(path: &Path, bytes: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Kind {
+        #[serde(default)]
         kind: Option<String>,
     }
     yaml::from_bytes::<Kind>(path, bytes).ok()?.kind
@@ -131,6 +136,28 @@ impl Configs {
     /// # Errors
     /// The first file that cannot be used.
     pub fn parse(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Self, ConfigError> {
+        Self::with(dir, files, |folder| {
+            folder.each(RegistrationFile::parse, |file| &file.registration.name)
+        })
+    }
+
+    /// The same without the registrations, for who judges no run: in a page the rules of all
+    /// registered tests are then no part of the program.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn without_registrations(
+        dir: &Path,
+        files: &BTreeMap<PathBuf, Vec<u8>>,
+    ) -> Result<Self, ConfigError> {
+        Self::with(dir, files, |_| Ok(BTreeMap::new()))
+    }
+
+    fn with(
+        dir: &Path,
+        files: &BTreeMap<PathBuf, Vec<u8>>,
+        registrations: fn(Folder<'_>) -> Result<BTreeMap<String, RegistrationFile>, ConfigError>,
+    ) -> Result<Self, ConfigError> {
         let under = |folder| Folder { dir: dir.join(folder), files, counts: |_, _| true };
         let mut configs = Self {
             cells: under("cells").each(Cell::parse, |cell| &cell.name)?,
@@ -141,8 +168,7 @@ impl Configs {
                 .those(|path, bytes| kind_of(path, bytes).is_some())
                 .each(SessionWorkload::parse, SessionWorkload::name)?,
             protocols: under("protocols").each(Protocol::parse, |protocol| &protocol.name)?,
-            registrations: under("registrations")
-                .each(RegistrationFile::parse, |file| &file.registration.name)?,
+            registrations: registrations(under("registrations"))?,
             read_sessions: None,
             played: BTreeMap::new(),
             playing: BTreeMap::new(),
@@ -343,50 +369,5 @@ impl Configs {
             }
         }
         Ok(())
-    }
-}
-
-/// One folder of the configuration.
-struct Folder<'a> {
-    dir: PathBuf,
-    files: &'a BTreeMap<PathBuf, Vec<u8>>,
-    /// Which of them.
-    counts: fn(&Path, &[u8]) -> bool,
-}
-
-impl Folder<'_> {
-    /// Only those of its files.
-    fn those(self, counts: fn(&Path, &[u8]) -> bool) -> Self {
-        Self { counts, ..self }
-    }
-
-    /// Its files with their bytes, in order of path.
-    fn files(&self) -> impl Iterator<Item = (&PathBuf, &Vec<u8>)> {
-        let inside = self.files.iter().filter(|(path, _)| path.parent() == Some(&self.dir));
-        inside.filter(|(path, bytes)| (self.counts)(path, bytes))
-    }
-
-    /// A line per file, as `sha256sum` prints it.
-    fn listing(&self, folder: &str) -> String {
-        let line = |(path, bytes): (&PathBuf, &Vec<u8>)| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            format!("{}  {folder}/{name}\n", yaml::sha256(bytes))
-        };
-        self.files().map(line).collect()
-    }
-
-    /// Every file's value, by its stem, which must be the name it states.
-    fn each<T>(
-        &self,
-        parse: impl Fn(&Path, &[u8]) -> Result<T, ConfigError>,
-        name: impl Fn(&T) -> &String,
-    ) -> Result<BTreeMap<String, T>, ConfigError> {
-        let mut found = BTreeMap::new();
-        for (path, bytes) in self.files() {
-            let item = parse(path, bytes)?;
-            check_name(path, name(&item))?;
-            found.insert(name(&item).clone(), item);
-        }
-        Ok(found)
     }
 }

@@ -4,10 +4,12 @@
 
 use std::alloc::{self, Layout};
 
-#[cfg(feature = "dropped")]
-use trapcheck_page::answer_dropped as answer_with;
-#[cfg(not(feature = "dropped"))]
+#[cfg(not(any(feature = "runs", feature = "logs")))]
 use trapcheck_page::answer_live as answer_with;
+#[cfg(feature = "logs")]
+use trapcheck_page::answer_logs as answer_with;
+#[cfg(all(feature = "runs", not(feature = "logs")))]
+use trapcheck_page::answer_runs as answer_with;
 
 /// Room for `len` bytes. Given back by [`free`] with the same `len`.
 #[unsafe(no_mangle)]

@@ -54,6 +54,7 @@ pub struct ExpectedDose {
     /// How much.
     pub dose: f64,
     /// The state it must leave; `null` for a dose the rule does not use.
+    #[serde(default)]
     pub expect: Option<Expected>,
     /// Whether a stuck run must also be TRAPPED by the slope rule (BASIN-1).
     #[serde(default)]

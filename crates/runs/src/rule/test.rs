@@ -33,8 +33,18 @@ macro_rules! registered_tests {
     ($($(#[$doc:meta])* $name:ident($test:ident $(measures $measured:ty)?),)+) => {
         /// The kind of a test, with its thresholds.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "kind", rename_all = "kebab-case")]
+        #[serde(rename_all = "kebab-case")]
+        #[cfg_attr(not(target_family = "wasm"), serde(tag = "kind"))]
+        #[cfg_attr(target_family = "wasm", serde(rename = "kind"))]
         pub enum Test {
+            $($(#[$doc])* $name($test),)+
+        }
+
+        /// A [`Test`] as a page reads it.
+        #[cfg(test)]
+        #[derive(Debug, Deserialize)]
+        #[serde(rename = "kind", rename_all = "kebab-case")]
+        pub enum CarriedTest {
             $($(#[$doc])* $name($test),)+
         }
 

@@ -49,10 +49,16 @@ impl Shape {
         self.unclosed
     }
 
+    /// The layout it is read with. None in a page, which reads format 1 alone: the code for
+    /// other shapes is then no part of it.
+    fn layout(&self) -> Option<&Arc<Layout>> {
+        self.layout.as_ref().filter(|_| cfg!(not(target_family = "wasm")))
+    }
+
     /// The file that says who, what and when.
     pub fn metadata(&self) -> PathBuf {
         let own = if self.unclosed { STARTED } else { META };
-        self.dir.join(self.layout.as_ref().map_or(own, |layout| &layout.metadata))
+        self.dir.join(self.layout().map_or(own, |layout| &layout.metadata))
     }
 
     /// Parses its text.
@@ -64,7 +70,7 @@ impl Shape {
         if self.unclosed {
             return Meta::parse_started(&path, text);
         }
-        let Some(layout) = &self.layout else { return Meta::parse(&path, text) };
+        let Some(layout) = self.layout() else { return Meta::parse(&path, text) };
         let (meta, clock) = mapped::read(&path, text, layout)?;
         self.clock = clock;
         Ok(meta)
@@ -72,7 +78,7 @@ impl Shape {
 
     /// The name of a table's file: a stem or a pattern. `None` where such runs have no such table.
     pub fn name<'a>(&'a self, table: &'a str) -> Option<&'a str> {
-        let Some(layout) = &self.layout else { return Some(table) };
+        let Some(layout) = self.layout() else { return Some(table) };
         layout.table(table).map(|table| table.file.as_str())
     }
 
@@ -90,19 +96,19 @@ impl Shape {
 
     /// How a table's columns answer the schema's, where they do not have its names.
     pub fn mapping(&self, table: &str) -> Option<Mapping<'_>> {
-        let TableLayout { columns, only, long, .. } = self.layout.as_ref()?.table(table)?;
+        let TableLayout { columns, only, long, .. } = self.layout()?.table(table)?;
         Some(Mapping { rules: columns, clock: self.clock, only, long: long.as_ref() })
     }
 
     /// The layout's file, which the run's data depend on.
     pub fn source(&self) -> Option<SourceFile> {
-        let layout = self.layout.as_ref()?;
+        let layout = self.layout()?;
         Some(SourceFile { path: layout.path.clone(), sha256: layout.sha256.clone() })
     }
 
     /// What a reader of the run's notes should know about its shape.
     pub fn note(&self) -> Option<Problem> {
-        let layout = self.layout.as_ref()?;
+        let layout = self.layout()?;
         let message = format!("read with the layout {} ({})", layout.name, layout.path.display());
         Some(Problem::new(&self.dir, message).as_note())
     }
@@ -113,7 +119,7 @@ impl Shape {
             return false;
         }
         let counts = |layout: &Arc<Layout>| layout.meta.contains_key(&format!("counts.{name}"));
-        self.layout.as_ref().is_none_or(counts)
+        self.layout().is_none_or(counts)
     }
 }
 

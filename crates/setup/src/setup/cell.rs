@@ -102,7 +102,9 @@ pub enum Batching {
 
 /// What work costs. Seconds and tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[cfg_attr(not(target_family = "wasm"), serde(tag = "kind"))]
+#[cfg_attr(target_family = "wasm", serde(rename = "kind"))]
 pub enum Costs {
     /// The paper's iteration-cost model (App. E.9):
     /// t_P(x, y) = a max(1, x/B_c) + max(f0, b x) + c_p x (y + (x+1)/2).
@@ -171,7 +173,9 @@ impl IterationParts {
 
 /// The speed factor that divides every cost (App. E.9).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "from", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[cfg_attr(not(target_family = "wasm"), serde(tag = "from"))]
+#[cfg_attr(target_family = "wasm", serde(rename = "from"))]
 pub enum Speed {
     /// The costs were measured on this cell: factor 1.
     #[default]

@@ -57,7 +57,7 @@ pub enum RecordedKind {
 
 /// Sessions with more than this, as recorded, are left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct AtMost {
     /// Turns of a session.
     pub turns: Option<u64>,

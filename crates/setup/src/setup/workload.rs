@@ -41,7 +41,9 @@ pub struct Workload {
 
 /// The law of T, the number of turns of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[cfg_attr(not(target_family = "wasm"), serde(tag = "law"))]
+#[cfg_attr(target_family = "wasm", serde(rename = "law"))]
 pub enum TurnLaw {
     /// T = min(Geometric(1/mean), max).
     TruncatedGeometric {
@@ -59,7 +61,9 @@ pub enum TurnLaw {
 
 /// The law of a tool call's duration Z, in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[cfg_attr(not(target_family = "wasm"), serde(tag = "law"))]
+#[cfg_attr(target_family = "wasm", serde(rename = "law"))]
 pub enum ToolTime {
     /// Z ~ Exp(mean).
     Exponential {

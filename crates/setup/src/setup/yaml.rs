@@ -15,8 +15,7 @@ use crate::nearest::nearest;
 #[cfg(not(target_family = "wasm"))]
 use crate::parse_message::in_words;
 
-#[cfg(target_family = "wasm")]
-mod carried;
+pub mod carried;
 #[cfg(not(target_family = "wasm"))]
 mod size;
 

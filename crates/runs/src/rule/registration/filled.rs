@@ -68,6 +68,7 @@ pub struct Drain {
     /// The rate, a multiple of lambda_ref.
     pub rate: f64,
     /// b / (mu(cap) - lambda), s; `null` if the cap does not serve the load.
+    #[serde(default)]
     pub predicted_s: Option<f64>,
     /// Whether it fits into the share of the run that the rule allows.
     pub fits: bool,
