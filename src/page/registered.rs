@@ -13,8 +13,8 @@ use crate::rule::json::clause;
 use crate::rule::rule_in_words;
 use crate::setup::{ConfigError, Configs, RegistrationFile};
 
-use super::PageError;
 use super::runs::Runs;
+use super::{PageError, commands};
 
 /// What a registration says beside its rule.
 const ELSEWHERE: [&str; 5] = ["name", "status", "because", "cell", "sources"];
@@ -62,6 +62,7 @@ fn test(
     let outcome = |(analysis, verdict): &(&str, &Verdict)| {
         let mut said = verdict_json::outcome(verdict);
         said["analysis"] = (*analysis).into();
+        said["command"] = command(analysis, verdict, runs).into();
         let of_test = verdict.runs.iter().filter(|run| !run.role.is_empty());
         // Its clauses are in the run's own file.
         said["runs"] = of_test
@@ -96,8 +97,18 @@ fn test(
         "provenance": provenance(proof),
         "outcomes": outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "no_outcome": outcomes.is_empty().then_some("no run here is about it"),
-        "command": format!("trapcheck verdict {name} RUNS"),
+        "command": outcomes.first().and_then(|(analysis, verdict)| command(analysis, verdict, runs)),
     }))
+}
+
+/// What prints a verdict. Runs that it makes lie apart from those of the rule's other outcomes.
+fn command(analysis: &str, verdict: &Verdict, runs: &Runs<'_>) -> Option<String> {
+    let name = &verdict.registration.registration.name;
+    let group = verdict.runs.iter().map(|run| run.dir.as_path()).collect();
+    let of_test = verdict.runs.iter().filter(|run| !run.role.is_empty());
+    let of_test = of_test.map(|run| &*run.statistics);
+    let made = format!("{analysis}/{name}");
+    commands::of_group(&format!("verdict {name}"), &made, of_test, &group, &runs.dirs())
 }
 
 /// The file as a project has it, be it built in or elsewhere.
