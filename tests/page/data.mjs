@@ -159,7 +159,7 @@ const pick = (whole, keys) => Object.fromEntries(keys.map((key) => [key, whole[k
 const labels = (runs) => runs.map(({ role, label, decided_by }) => `${role} ${label} ${decided_by?.words}`).sort();
 
 /** Tests whose runs lie here, are simulated, or both; EVERY=1 tries all. */
-const TRIED = ["vllm-cpu", "r1", "edge-300k", "goodput"];
+const TRIED = ["vllm-cpu", "r1", "edge-300k", "cut"];
 
 test("the first screen's command prints its verdicts, and the law's draws its points", async () => {
   await onPage({}, async (page, base) => {

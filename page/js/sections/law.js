@@ -77,8 +77,8 @@ function picture(figure, panel) {
     run: p.id,
   }));
   const looks = [
-    { look: "stuck engine", name: "a burst's trap, measured" },
-    { look: "stuck simulated", name: "a burst's trap, simulated" },
+    { look: "stuck engine", name: "triggered, measured" },
+    { look: "stuck simulated", name: "triggered, simulated" },
     { look: "from-empty engine", name: "from empty, measured" },
     { look: "from-empty simulated", name: "from empty, simulated" },
   ];

@@ -57,7 +57,9 @@ export async function start(root) {
     ),
   );
   showCommand(one(root, ".commands"), [real.commands.verdicts, real.commands.picture]);
-  one(root, ".status").textContent = "";
+  // What was being read gives its room to what says where it is from.
+  one(root, ".status").hidden = true;
+  one(root, "details").hidden = false;
   requestAnimationFrame(() => performance.mark("first-view"));
 }
 
