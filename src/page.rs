@@ -154,7 +154,7 @@ pub fn page(
             part(&mut made, "ledger", Ok(ledger::rows(file, differences)));
             part(&mut made, "sources", Ok(ledger::sources(&file.manifest)));
             let (list, tables) = tables::tables(&file.manifest, groups);
-            part(&mut made, "tables", Ok(list));
+            part(&mut made, "tables", list.ok_or(NO_DERIVED));
             for (path, value) in ledger::sections(&file.manifest)?.into_iter().chain(tables) {
                 made.insert(format!("data/{path}"), text(value));
             }
@@ -194,6 +194,7 @@ const NO_ENGINE: &str =
 const NO_FIGURES: &str = "there is nothing to draw a figure of";
 const NO_LAW: &str = "no run here is stuck, so there is nothing to hold the law against";
 const NO_LEDGER: &str = "paper/numbers.json is not here; trapcheck numbers writes it";
+const NO_DERIVED: &str = "no derived table is here; trapcheck derive writes them";
 const NO_TABLES: &str = "derived tables are those of a project; this page is of other runs, each \
                          of which has its own";
 const NOT_THE_PAPERS: &str = "the paper's numbers are compared with the runs of its own project; \

@@ -1,10 +1,10 @@
 // A print has what is there, opened. The button first brings up what is not there yet.
 
-/** How long a print waits for its figures, ms. */
+/** How long a print waits for what its folds read, ms. */
 const LONGEST = 60_000;
 
 /**
- * @param {HTMLElement} button
+ * @param {HTMLButtonElement} button
  * @param {() => Promise<unknown>} bring brings up every section
  */
 export function printing(button, bring) {
@@ -36,18 +36,20 @@ export function printing(button, bring) {
   button.addEventListener("click", async () => {
     const said = button.textContent;
     button.textContent = "Preparing …";
+    button.disabled = true;
     await bring();
     openAll();
-    await figures();
+    await come();
     button.textContent = said;
+    button.disabled = false;
     window.print();
   });
 }
 
-/** Waits until every figure that is open has come, or failed. */
-async function figures() {
+/** Waits until every figure and table of an open fold has come, or failed. */
+async function come() {
   const begun = performance.now();
-  const isComing = () => document.querySelector("details[open] > .figure:empty") !== null;
+  const isComing = () => document.querySelector("details[open] > .comes:empty") !== null;
   while (isComing() && performance.now() - begun < LONGEST) {
     await new Promise((done) => setTimeout(done, 50));
   }

@@ -38,18 +38,22 @@ pub fn of_each<'a>(
     line(words, MADE, runs, Path::to_owned)
 }
 
-/// The same with folders in place of runs: one that holds no run but of `group` stands for those
-/// in it. What is simulated is made in the folder `made/MADE`, and all of it is asked about.
+/// The same with folders in place of runs: of `all` that a project has, one that holds none but of
+/// `group` stands for those in it. A page that is of some runs alone does not know what else lies
+/// beside them. What is simulated is made in the folder `made/MADE`, all of which is asked about.
 pub fn of_group<'a>(
     words: &str,
     made: &str,
     runs: impl IntoIterator<Item = &'a RunStatistics>,
     group: &BTreeSet<&Path>,
-    all: &BTreeSet<&Path>,
+    all: Option<&BTreeSet<&Path>>,
 ) -> Option<String> {
     let is_free = |folder: &Path| {
-        let mut within = all.iter().filter(|dir| dir.starts_with(folder));
-        !folder.as_os_str().is_empty() && within.all(|dir| group.contains(*dir))
+        let is_alone = |all: &BTreeSet<&Path>| {
+            let mut within = all.iter().filter(|dir| dir.starts_with(folder));
+            within.all(|dir| group.contains(dir))
+        };
+        !folder.as_os_str().is_empty() && all.is_some_and(is_alone)
     };
     // A run lies in a folder of its arm, and this in one of its batch.
     let folder = |run: &Path| {

@@ -11,9 +11,9 @@ use crate::numbers::Manifest;
 
 use super::Judged;
 
-/// The list of tables, and the file of each by its path below `data/`. A table that is not there,
+/// The list of tables, `None` of none, and the file of each by its path below `data/`. A table that is not there,
 /// or is no csv, is left out: the ledger names it as changed.
-pub fn tables(manifest: &Manifest, groups: &[Judged<'_>]) -> (Value, Vec<(String, Value)>) {
+pub fn tables(manifest: &Manifest, groups: &[Judged<'_>]) -> (Option<Value>, Vec<(String, Value)>) {
     let (mut list, mut files) = (Vec::new(), Vec::new());
     for output in &manifest.outputs {
         let is_csv = output.path.extension().is_some_and(|e| e == "csv");
@@ -49,7 +49,7 @@ pub fn tables(manifest: &Manifest, groups: &[Judged<'_>]) -> (Value, Vec<(String
         whole["rows"] = rows.into();
         files.push((file, whole));
     }
-    (json!({"tables": list}), files)
+    ((!list.is_empty()).then(|| json!({"tables": list})), files)
 }
 
 /// Where the runs of an analysis come from; none of one without runs.

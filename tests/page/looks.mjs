@@ -193,6 +193,8 @@ test("the button prints everything, opened: every section answered, every fold a
           folds: document.querySelectorAll("details[open]").length,
           figures: document.querySelectorAll("[data-figure]").length,
           drawn: document.querySelectorAll("[data-figure] svg[role=img]").length,
+          tables: document.querySelectorAll("[data-derived]").length,
+          read: document.querySelectorAll("[data-derived] table").length,
         };
         dispatchEvent(new Event("afterprint"));
       };
@@ -200,11 +202,13 @@ test("the button prints everything, opened: every section answered, every fold a
     await page.locator("#trap[data-ready]").waitFor();
     await page.locator("#print").click();
     await page.waitForFunction(() => window.printed !== undefined);
-    const { text, closed, folds, figures, drawn } = await page.evaluate(() => window.printed);
+    const { text, closed, folds, figures, drawn, tables, read } = await page.evaluate(() => window.printed);
     assert.doesNotMatch(text, /waits until it is looked at|reading …|simulating|computing/);
     assert.equal(closed, 0);
     assert.ok(figures > 0 && folds > figures);
     assert.equal(drawn, figures);
+    assert.ok(tables > 0);
+    assert.equal(read, tables);
     assert.equal(await page.locator("details[open]").count(), 0, "what a print opened is closed again");
     assert.doesNotMatch(page.url(), /open=/);
     await page.locator("#print", { hasText: /^Print$/ }).waitFor();

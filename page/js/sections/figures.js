@@ -20,7 +20,7 @@ export async function start(root) {
 
 /** @param {any} drawn */
 function entry(drawn) {
-  const place = h("div", { class: "picture figure" });
+  const place = h("div", { class: "picture figure comes" });
   const commands = h("div", { class: "commands" });
   showCommand(commands, [drawn.command]);
   const whole = h(

@@ -35,7 +35,7 @@ export async function start(root) {
 
 /** @param {Derived} of */
 function entry(of) {
-  const place = h("div", {});
+  const place = h("div", { class: "comes" });
   const commands = h("div", { class: "commands" });
   // The published tables beside ours are made of all others.
   showCommand(commands, [of.analysis === "published" ? "trapcheck derive" : `trapcheck derive ${of.analysis}`]);
