@@ -5,6 +5,7 @@
 //! written or served. The same runs give the same bytes; nothing in them says where on this
 //! machine they lie.
 
+mod commands;
 mod figures;
 mod fixed;
 mod law;
@@ -17,6 +18,7 @@ mod runs;
 mod series;
 pub mod serve;
 mod specs;
+mod tables;
 pub mod write;
 
 use std::collections::BTreeMap;
@@ -151,17 +153,21 @@ pub fn page(
         Whose::Project(Some((file, differences))) => {
             part(&mut made, "ledger", Ok(ledger::rows(file, differences)));
             part(&mut made, "sources", Ok(ledger::sources(&file.manifest)));
-            for (path, value) in ledger::sections(&file.manifest)? {
+            let (list, tables) = tables::tables(&file.manifest, groups);
+            part(&mut made, "tables", list.ok_or(NO_DERIVED));
+            for (path, value) in ledger::sections(&file.manifest)?.into_iter().chain(tables) {
                 made.insert(format!("data/{path}"), text(value));
             }
         }
         Whose::Project(None) => {
             part(&mut made, "ledger", Err(NO_LEDGER));
             part(&mut made, "sources", Err(NO_LEDGER));
+            part(&mut made, "tables", Err(NO_LEDGER));
         }
         Whose::Runs => {
             part(&mut made, "ledger", Err(NOT_THE_PAPERS));
             part(&mut made, "sources", Err(NOT_THE_PAPERS));
+            part(&mut made, "tables", Err(NO_TABLES));
         }
     }
     for one in &drawn {
@@ -188,6 +194,9 @@ const NO_ENGINE: &str =
 const NO_FIGURES: &str = "there is nothing to draw a figure of";
 const NO_LAW: &str = "no run here is stuck, so there is nothing to hold the law against";
 const NO_LEDGER: &str = "paper/numbers.json is not here; trapcheck numbers writes it";
+const NO_DERIVED: &str = "no derived table is here; trapcheck derive writes them";
+const NO_TABLES: &str = "derived tables are those of a project; this page is of other runs, each \
+                         of which has its own";
 const NOT_THE_PAPERS: &str = "the paper's numbers are compared with the runs of its own project; \
                               this page is of other runs";
 

@@ -49,7 +49,7 @@ pub fn script(name: &str, folder: &str, logs: &str, command: &[String], ids: &[S
 }
 
 /// A word that a shell takes literally.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -43,6 +43,9 @@ export function get(key) {
  * @param {string} standard
  */
 export function set(key, value, standard = "") {
+  if (value === (values.get(key) ?? standard)) {
+    return;
+  }
   if (value === standard) {
     values.delete(key);
   } else {

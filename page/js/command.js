@@ -3,11 +3,12 @@
 import { fill, h } from "./dom.js";
 
 /**
+ * A box for each command; none where nothing prints the same.
  * @param {Element} place
- * @param {string[]} commands
+ * @param {(string | null | undefined)[]} commands
  */
 export function showCommand(place, commands) {
-  fill(place, ...commands.map(line));
+  fill(place, ...commands.map((command) => (command ? line(command) : null)));
 }
 
 /** @param {string} command */

@@ -128,6 +128,10 @@ function write(control, value) {
     // A name that is not in the list is asked for all the same: the answer says what is wrong with it.
     control.append(h("option", { value }, value));
   }
+  if (control.hasAttribute("data-view") && Number(value) > Number(control.getAttribute("max"))) {
+    // How far it reaches is known with the answer: until then as far as the address says.
+    control.setAttribute("max", value);
+  }
   control.value = value;
 }
 

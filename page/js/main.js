@@ -3,6 +3,7 @@
 import * as address from "./address.js";
 import { one } from "./dom.js";
 import { wrong } from "./notice.js";
+import { printing } from "./print.js";
 import { theme } from "./theme.js";
 
 /** @type {Record<string, () => Promise<{start: (root: HTMLElement) => unknown}>>} */
@@ -14,20 +15,30 @@ const sections = {
   knee: () => import("./sections/knee.js"),
   law: () => import("./sections/law.js"),
   figures: () => import("./sections/figures.js"),
+  tables: () => import("./sections/tables.js"),
   ledger: () => import("./sections/ledger.js"),
   tests: () => import("./sections/tests.js"),
   drop: () => import("./sections/drop.js"),
 };
-/** @type {Set<string>} */
-const begun = new Set();
+/** @type {Map<string, Promise<void>>} */
+const begun = new Map();
+
+/**
+ * Begins a section, once.
+ * @param {string} name
+ */
+function begin(name) {
+  const coming = begun.get(name) ?? bring(name);
+  begun.set(name, coming);
+  return coming;
+}
 
 /** @param {string} name */
-async function begin(name) {
+async function bring(name) {
   const load = sections[name];
-  if (load === undefined || begun.has(name)) {
+  if (load === undefined) {
     return;
   }
-  begun.add(name);
   const root = one(document, `#${name}`);
   try {
     const section = await load();
@@ -112,10 +123,5 @@ document.addEventListener("click", (event) => {
   }
 });
 address.onChange(go);
-// A print has everything, opened.
-addEventListener("beforeprint", () => {
-  for (const name of Object.keys(sections)) {
-    begin(name);
-  }
-});
+printing(one(document, "#print"), () => Promise.all(Object.keys(sections).map(begin)));
 go();

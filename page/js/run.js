@@ -7,7 +7,7 @@ import { fill, h, one } from "./dom.js";
 import { figure } from "./figure.js";
 import { wrong } from "./notice.js";
 import { table } from "./table.js";
-import { badge, clauses, words } from "./verdict.js";
+import { badge, clauseList, clauses, words } from "./verdict.js";
 
 /** @param {string} id */
 export async function open(id) {
@@ -62,7 +62,7 @@ function parts(run) {
     ),
     run.no_trap_check_because ? h("p", { class: "note" }, `No trap check: ${run.no_trap_check_because}`) : null,
     run.tests.length > 0 ? h("h3", {}, "Registered tests it is part of") : null,
-    h("ul", {}, ...run.tests.map(test)),
+    h("ul", { class: "of-tests" }, ...run.tests.map(test)),
     h("h3", {}, "Files"),
     files(run.files),
     ...run.notes.map((/** @type {string} */ note) => h("p", { class: "note" }, note)),
@@ -70,15 +70,31 @@ function parts(run) {
   ];
 }
 
-/** @param {any} test */
+/**
+ * What the run is to a registered test: its label, the clause that decided it, and every other with its margin.
+ * @param {any} test
+ */
 function test(test) {
-  const aside = test.set_aside ? ` (set aside: ${test.set_aside})` : "";
+  const all = [...(test.clauses ?? []), ...test.secondary];
   return h(
     "li",
-    {},
-    `${test.registration}, ${test.role}: ${test.label ?? "no label"}`,
-    test.decided_by ? `, ${test.decided_by}` : "",
-    aside,
+    { "data-registration": test.registration, "data-analysis": test.analysis },
+    `${test.registration} (${test.kind}), ${test.role}: `,
+    test.label ? badge(test.label) : "no label",
+    test.decided_by ? ` ${words(test.decided_by)}` : "",
+    test.because ? ` ${test.because}` : "",
+    test.set_aside ? ` Set aside: ${test.set_aside}.` : "",
+    h("p", { class: "note" }, `Binding: ${test.binding}.`),
+    all.length === 0
+      ? null
+      : h(
+          "details",
+          {},
+          h("summary", {}, "every clause"),
+          clauseList(test.clauses ?? []),
+          test.secondary.length > 0 ? h("h4", {}, "also looked at") : null,
+          clauseList(test.secondary),
+        ),
   );
 }
 

@@ -40,8 +40,13 @@ export function clauses(state) {
     { class: "clauses" },
     ...groups
       .filter(([, list]) => list?.length > 0)
-      .map(([name, list]) => h("div", {}, h("h4", {}, name), h("ul", {}, ...list.map(clauseLine)))),
+      .map(([name, list]) => h("div", {}, h("h4", {}, name), clauseList(list))),
   );
+}
+
+/** @param {import("./shapes.js").Clause[]} list */
+export function clauseList(list) {
+  return h("ul", {}, ...list.map(clauseLine));
 }
 
 /** @param {import("./shapes.js").Clause} clause */

@@ -30,6 +30,8 @@ pub use kept::{Refused, find_kept};
 
 /// SHA-256 over this program's source.
 pub(crate) const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
+/// The folder that a run is said to lie in which was simulated here and lies nowhere.
+pub(crate) const SIMULATED: &str = "simulated";
 
 /// Measures runs, each once.
 #[derive(Debug)]
@@ -182,7 +184,7 @@ impl<'a> Store<'a> {
     pub fn simulated(&self, jobs: &[CampaignRun<'_>], done: impl Fn() + Sync) -> Vec<Measured> {
         jobs.par_iter()
             .map(|job| {
-                let dir = Path::new("simulated").join(&job.dir);
+                let dir = Path::new(SIMULATED).join(&job.dir);
                 let measured = self.once(&dir, || self.simulate(job, &dir));
                 done();
                 measured

@@ -33,6 +33,11 @@ impl Drawn<'_> {
         format!("figures/{}.svg", &*self.spec.name)
     }
 
+    /// What draws it; `None` where no analysis does.
+    pub fn command(&self) -> Option<String> {
+        (!self.analysis.is_empty()).then(|| format!("trapcheck figures {}", &*self.spec.name))
+    }
+
     /// The ids of the runs behind it.
     fn runs<'r>(&self, runs: &'r Runs<'_>) -> BTreeSet<&'r str> {
         self.figure.origin.runs().filter_map(|run| runs.id(Path::new(run))).collect()
@@ -70,7 +75,7 @@ pub fn list(drawn: &[Drawn<'_>], runs: &Runs<'_>) -> Option<Value> {
             "svg": drawn.svg_path(),
             "runs": drawn.runs(runs),
             "files": drawn.files,
-            "command": (!drawn.analysis.is_empty()).then(|| format!("trapcheck figures {name}")),
+            "command": drawn.command(),
         })
     };
     let figures: Vec<Value> = drawn.iter().map(one).collect();

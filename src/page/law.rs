@@ -7,10 +7,10 @@ use crate::analysis::spec::Draw;
 use crate::figure::label::Label;
 use crate::figure::theorem::{ModelCurve, Protocol, QUANTITIES, Quantity, Reading, TheoremCheck};
 
-use super::Judged;
 use super::figures::Drawn;
 use super::runs::Runs;
 use super::series::rounded;
+use super::{Judged, commands};
 
 /// Every such figure that has a point; `None` without one.
 pub fn law(groups: &[Judged<'_>], runs: &Runs<'_>, drawn: &[Drawn<'_>]) -> Option<Value> {
@@ -52,6 +52,9 @@ pub fn law(groups: &[Judged<'_>], runs: &Runs<'_>, drawn: &[Drawn<'_>]) -> Optio
                 "made_by": shown.map(|drawn| drawn.figure.origin.heading()),
                 "calibration": calibration.words(),
                 "missing": check.input.missing,
+                "command": shown.and_then(Drawn::command).or_else(|| {
+                    commands::of_each("score", check.points.iter().map(|run| &*run.statistics))
+                }),
                 "panels": panels(&check.input),
                 "curves": check.input.cells.iter().map(curve).collect::<Vec<_>>(),
                 "points": points,

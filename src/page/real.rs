@@ -11,6 +11,7 @@ use crate::rule;
 use crate::run::Source;
 use crate::setup::Arm;
 
+use super::commands;
 use super::figures::Drawn;
 use super::runs::Runs;
 use super::series::{events, series};
@@ -68,6 +69,10 @@ pub fn real(runs: &Runs<'_>, drawn: &[Drawn<'_>]) -> Option<Value> {
         "window_s": [window.start_s, window.end_s],
         "horizon_s": first.meta.horizon_s,
         "picture": picture.map(Drawn::svg_path),
+        "commands": {
+            "verdicts": commands::of_each("score", shown.iter().map(|run| &*run.statistics)),
+            "picture": picture.and_then(Drawn::command),
+        },
         "runs": shown.iter().map(one).collect::<Vec<_>>(),
     }))
 }

@@ -13,8 +13,8 @@ use crate::rule::json::clause;
 use crate::rule::rule_in_words;
 use crate::setup::{ConfigError, Configs, RegistrationFile};
 
-use super::PageError;
 use super::runs::Runs;
+use super::{PageError, commands};
 
 /// What a registration says beside its rule.
 const ELSEWHERE: [&str; 5] = ["name", "status", "because", "cell", "sources"];
@@ -32,7 +32,12 @@ pub fn tests(
     in_project: bool,
 ) -> Result<Value, PageError> {
     let proofs = if in_project { proofs() } else { BTreeMap::new() };
-    let of = |file: &RegistrationFile| test(file, verdicts, runs, proofs.get(&file.sha256));
+    let all = in_project.then(|| runs.dirs());
+    let of = |file: &RegistrationFile| {
+        let command =
+            |(analysis, verdict): &(&str, &Verdict)| command(analysis, verdict, all.as_ref());
+        test(file, verdicts, runs, proofs.get(&file.sha256), command)
+    };
     let tests = configs.registrations.values().map(of).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({"tests": tests}))
 }
@@ -42,6 +47,7 @@ fn test(
     verdicts: &[(&str, Vec<Verdict>)],
     runs: &Runs<'_>,
     proof: Option<&Verified>,
+    command: impl Fn(&(&str, &Verdict)) -> Option<String>,
 ) -> Result<Value, PageError> {
     let registration = &file.registration;
     let bytes = built_in::read(&file.path)
@@ -59,9 +65,10 @@ fn test(
         let fewer = std::cmp::Reverse(verdict.subjects().count());
         (!verdict.has_bound_subjects(), fewer, *analysis)
     });
-    let outcome = |(analysis, verdict): &(&str, &Verdict)| {
+    let outcome = |of @ (analysis, verdict): &(&str, &Verdict)| {
         let mut said = verdict_json::outcome(verdict);
         said["analysis"] = (*analysis).into();
+        said["command"] = command(of).into();
         let of_test = verdict.runs.iter().filter(|run| !run.role.is_empty());
         // Its clauses are in the run's own file.
         said["runs"] = of_test
@@ -96,8 +103,18 @@ fn test(
         "provenance": provenance(proof),
         "outcomes": outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "no_outcome": outcomes.is_empty().then_some("no run here is about it"),
-        "command": format!("trapcheck verdict {name} RUNS"),
+        "command": outcomes.first().and_then(command),
     }))
+}
+
+/// What prints a verdict. Runs that it makes lie apart from those of the rule's other outcomes.
+fn command(analysis: &str, verdict: &Verdict, all: Option<&BTreeSet<&Path>>) -> Option<String> {
+    let name = &verdict.registration.registration.name;
+    let group = verdict.runs.iter().map(|run| run.dir.as_path()).collect();
+    let of_test = verdict.runs.iter().filter(|run| !run.role.is_empty());
+    let of_test = of_test.map(|run| &*run.statistics);
+    let made = format!("{analysis}/{name}");
+    commands::of_group(&format!("verdict {name}"), &made, of_test, &group, all)
 }
 
 /// The file as a project has it, be it built in or elsewhere.

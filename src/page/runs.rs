@@ -15,7 +15,7 @@ use crate::run::Source;
 use crate::table::{self, Table};
 
 use super::series::{events, series};
-use super::{FORMAT, Judged, PageError, text};
+use super::{FORMAT, Judged, PageError, commands, text};
 
 /// The longest id, so that a file of its name fits everywhere.
 const LONGEST: usize = 140;
@@ -61,12 +61,17 @@ impl<'a> Runs<'a> {
         self.0.values().map(|shown| shown.run)
     }
 
+    /// The directory of every run.
+    pub fn dirs(&self) -> BTreeSet<&Path> {
+        self.0.keys().copied().collect()
+    }
+
     /// The id of a run by its directory.
     pub fn id(&self, dir: &Path) -> Option<&str> {
         self.0.get(dir).map(|shown| shown.id.as_str())
     }
 
-    /// `{"engine": 23, "simulator": 330}`.
+    /// How many an engine ran, and how many were simulated.
     pub fn counts(&self) -> Value {
         let count = |source| self.iter().filter(|run| run.meta.source == source).count();
         json!({"engine": count(Source::Engine), "simulator": count(Source::Simulator)})
@@ -156,7 +161,6 @@ impl<'a> Runs<'a> {
             .iter()
             .map(|file| json!({"path": file.path.display().to_string(), "sha256": file.sha256}))
             .collect();
-        let is_here = run.sources.iter().any(|file| file.path.starts_with(&run.dir));
         let detail = json!({
             "meta": meta(run)?,
             "files": files,
@@ -180,8 +184,7 @@ impl<'a> Runs<'a> {
             },
             "no_trap_check_because": run.checks.as_ref().err(),
             "tests": tests,
-            // A run that was simulated for the page lies nowhere.
-            "command": is_here.then(|| format!("trapcheck score {dir}")),
+            "command": commands::of_each("score", [&*run.statistics]),
             "format": FORMAT,
         });
         let mut all = self.line(run);

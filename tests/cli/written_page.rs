@@ -90,6 +90,7 @@ fn a_page_of_runs_shows_each_with_its_files_hashes_and_the_verdict_that_score_gi
         let run = json(out.path().join("data").join(word(&line["file"])));
         assert_eq!(run["tables"]["runs"]["values"][0], *values);
         assert_eq!(line["run"], values["run"]);
+        assert_eq!(word(&run["command"]), format!("trapcheck score {}", word(&line["run"])));
         let state = list(&score["states"]).iter().find(|s| s["run"] == line["run"]).unwrap();
         for key in ["state", "stuck", "because", "trapped", "recovered", "draining"] {
             assert_eq!(run["state"][key], state[key], "{key}");
@@ -140,6 +141,8 @@ fn the_first_screen_the_law_and_the_tests_name_runs_of_the_page() {
         assert_eq!(list(&figure["points"]).len(), 1);
         let point = &figure["points"][0];
         assert!(ids.contains(word(&point["id"])));
+        // No analysis draws it: its numbers are its runs' trap checks.
+        assert_eq!(word(&figure["command"]), format!("trapcheck score {}", word(&point["run"])));
         assert_eq!(list(&figure["panels"]).len(), 4);
         for panel in list(&figure["panels"]) {
             let quantity = word(&panel["quantity"]);
@@ -161,6 +164,13 @@ fn the_first_screen_the_law_and_the_tests_name_runs_of_the_page() {
     for run in list(&outcome["runs"]) {
         assert!(ids.contains(word(&run["id"])));
     }
+    // These runs and not what lies beside them.
+    let command: Vec<&str> = word(&outcome["command"]).split(' ').skip(1).collect();
+    let printed = trapcheck(&[&command[..], &["--format", "json"]].concat()).output().unwrap();
+    let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    for key in ["verdict", "because", "groups", "not_used", "notes"] {
+        assert_eq!(outcome[key], printed["outcome"][key], "{key} by {command:?}");
+    }
     let verdict = trapcheck(&["verdict", "vllm-cpu", "--format", "json", &runs()[0], &runs()[1]]);
     let verdict: Value = serde_json::from_slice(&{ verdict }.output().unwrap().stdout).unwrap();
     let first = word(&outcome["runs"][0]["id"]);
@@ -171,6 +181,7 @@ fn the_first_screen_the_law_and_the_tests_name_runs_of_the_page() {
     }
     let none = tests.iter().find(|test| test["name"] == "r1").unwrap();
     assert_eq!(none["no_outcome"], "no run here is about it");
+    assert!(none["command"].is_null());
     let parameter =
         |name: &str| list(&none["parameters"]).iter().find(|p| p["name"] == name).unwrap().clone();
     assert_eq!(parameter("test.engage_s")["stated"], true);
@@ -224,6 +235,9 @@ fn the_page_of_a_project_has_its_figures_its_ledger_and_whether_that_is_current(
         list(&parts["figures"]["figures"]).iter().map(|figure| word(&figure["name"])).collect();
     assert!(names.contains(&"vllm-cpu_theorem") && names.contains(&"theory_cuts"), "{names:?}");
     assert_eq!(word(&parts["real"]["picture"]), "figures/vllm-cpu_stampede.svg");
+
+    let index = json(page.join("data/index.json"));
+    assert!(word(&index["parts"]["tables"]["absent"]).contains("no derived table is here"));
 
     let ledger = &parts["ledger"];
     assert_eq!(ledger["current"], false);

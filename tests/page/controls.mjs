@@ -17,7 +17,9 @@ const MOVES = {
   "knee.host_tokens": "600000",
   "knee.host_load_rate": "100000",
   "ledger.text": "premium",
+  "tables.text": "rescue",
   "tests.text": "rescue",
+  "drop.pool": "300000",
   // The first cell of the list plays days: with short sessions that is minutes to simulate.
   "engines.cell": "sglang-600k",
   "engines.t": "4000",
@@ -70,14 +72,14 @@ async function move(control, key) {
   return next;
 }
 
-for (const name of ["engines", "calculator", "scales", "knee", "law", "ledger", "tests"]) {
+for (const name of ["engines", "calculator", "scales", "knee", "law", "tables", "ledger", "tests", "drop"]) {
   test(`each control of ${name} is in the address, and the address brings it back`, async () => {
     const moved = new Map();
     let address = "";
     await onPage({ hash: `#${name}` }, async (page) => {
       const section = await ready(page, name);
       const names = await section
-        .locator("form :is(input, select):not([type=radio])")
+        .locator("form :is(input, select):not([type=radio], [type=file])")
         .evaluateAll((all) => all.map((control) => control.name));
       assert.ok(names.length > 0);
       for (const control of names) {
@@ -96,7 +98,7 @@ for (const name of ["engines", "calculator", "scales", "knee", "law", "ledger", 
         const query = new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
         assert.equal(query.get(key), moved.get(key), key);
         // Several changes at once may ask for what has no answer; the words of the command line then say why.
-        if (!["ledger", "tests", "law", "engines"].includes(name)) {
+        if (!["tables", "ledger", "tests", "law", "engines"].includes(name)) {
           assert.match(await section.locator(".status").innerText(), /\S/);
         }
       }
@@ -152,5 +154,56 @@ test("the moment that the slider names is read off both engines", async () => {
     assert.notDeepEqual(before, after);
     assert.equal(after[0], "0", "the engine that is left alone has no hits");
     assert.match(await section.locator("#engines-at").innerText(), /6000 s/);
+  });
+});
+
+test("a moment beyond the end that the slider begins with is in the address, and comes back", async () => {
+  // The agents' cells play for hours.
+  const hash = "#engines?engines.cell=agents-native&engines.t=12000";
+  await onPage({ hash }, async (page) => {
+    const section = await ready(page, "engines");
+    assert.equal(await section.locator("#engines-time").inputValue(), "12000");
+    assert.equal(await section.locator("#engines-at").innerText(), "12\u2009000 s");
+  });
+});
+
+test("what is opened is in the address, and the address opens it", async () => {
+  const last = "table_20";
+  let address = "";
+  await onPage({ hash: "#figures" }, async (page) => {
+    const figures = await ready(page, "figures");
+    await figures.locator("[data-figure=fig1_stampede] > summary").click();
+    await figures.locator("[data-figure=vllm-cpu_stampede] > summary").click();
+    await figures.locator("[data-figure=fig1_stampede] > summary").click();
+    const tables = await ready(page, "tables");
+    await tables.locator(`[data-derived=${last}] > summary`).click();
+    const tests = await ready(page, "tests");
+    await tests.locator("[data-test=vllm-cpu] > summary").click();
+    const ledger = await ready(page, "ledger");
+    await ledger.locator("#ledger-more").click();
+    await ledger.locator("tr[data-id]").nth(50).locator("button").click();
+    address = new URL(page.url()).hash;
+    const query = new URLSearchParams(address.split("?")[1]);
+    assert.equal(query.get("figures.open"), "vllm-cpu_stampede");
+    assert.equal(query.get("tables.open"), last);
+    assert.equal(query.get("tests.open"), "vllm-cpu");
+    assert.equal(query.get("ledger.most"), "80");
+    assert.equal(query.get("ledger.open"), await ledger.locator("tr[data-id]").nth(50).getAttribute("data-id"));
+  });
+  await onPage({ hash: address }, async (page) => {
+    const figures = await ready(page, "figures");
+    assert.deepEqual(
+      await figures.locator("details[open]").evaluateAll((all) => all.map((fold) => fold.dataset.figure)),
+      ["vllm-cpu_stampede"],
+    );
+    await figures.locator("details[open] svg[role=img]").waitFor();
+    const tables = await ready(page, "tables");
+    await tables.locator(`[data-derived=${last}][open] table`).waitFor();
+    const tests = await ready(page, "tests");
+    assert.equal(await tests.locator("[data-test][open]").getAttribute("data-test"), "vllm-cpu");
+    const ledger = await ready(page, "ledger");
+    assert.equal(await ledger.locator("tr[data-id]").count(), 80);
+    await ledger.locator("tr.opened:not([hidden]) .command code").waitFor();
+    assert.equal(await ledger.locator("tr.opened:not([hidden])").count(), 1);
   });
 });

@@ -49,11 +49,12 @@ test("every point of the law opens its run, with the hashes of its files and the
     for (const [path, hash] of files) {
       assert.equal(hash, await sha256(path), path);
     }
+    await bindingsOf(dialog, await (await fetch(`${base}data/${measured.file}`)).json());
     const score = await printed(await dialog.locator(".command code").innerText());
     const state = score.states.find((s) => s.run === measured.run) ?? score.states[0];
     assert.equal(await dialog.locator(".state").first().innerText(), state.state);
     const margins = await dialog
-      .locator(".clause")
+      .locator(".clauses .clause")
       .evaluateAll((all) => all.map((clause) => Number(clause.dataset.margin)));
     const clauses = [...state.trapped, ...state.recovered, ...state.draining].map((clause) => clause.margin);
     assert.deepEqual(margins, clauses);
@@ -61,6 +62,143 @@ test("every point of the law opens its run, with the hashes of its files and the
     await page.keyboard.press("Escape");
     assert.equal(await dialog.evaluate((element) => element.open), false);
     assert.doesNotMatch(page.url(), /run=/);
+  });
+});
+
+/**
+ * Each registered test that a run is part of: its label, the clause that decided it in words, and every clause.
+ * @param {import("playwright-core").Locator} dialog
+ * @param {any} run
+ */
+async function bindingsOf(dialog, run) {
+  const lines = dialog.locator(".of-tests > li");
+  assert.ok(run.tests.length > 0);
+  assert.equal(await lines.count(), run.tests.length);
+  for (const [i, test] of run.tests.entries()) {
+    const said = await lines.nth(i).innerText();
+    assert.ok(said.startsWith(`${test.registration} (${test.kind}), ${test.role}: `), said);
+    assert.ok(said.includes(test.label ?? "no label"), said);
+    if (test.decided_by) {
+      assert.ok(said.includes(test.decided_by.words), said);
+    }
+    const margins = await lines
+      .nth(i)
+      .locator(".clause")
+      .evaluateAll((all) => all.map((clause) => clause.dataset.margin ?? null));
+    const clauses = [...(test.clauses ?? []), ...test.secondary];
+    assert.deepEqual(
+      margins.map((margin) => (margin === null ? null : Number(margin))),
+      clauses.map((clause) => clause.margin),
+    );
+  }
+}
+
+/**
+ * The numbers of a run's verdict, without what says where it lies.
+ * @param {any} state
+ */
+const verdictOf = ({ state, stuck, trapped, recovered, draining }) => ({ state, stuck, trapped, recovered, draining });
+
+test("every run has a command, and that of a simulated one makes it and prints its verdict", async () => {
+  await onPage({}, async (_, base) => {
+    const get = async (file) => (await fetch(`${base}data/${file}`)).json();
+    const { runs } = await get("runs.json");
+    const whole = await Promise.all(runs.map((run) => get(run.file)));
+    assert.deepEqual(
+      whole.filter((run) => !run.command).map((run) => run.id),
+      [],
+    );
+    // One of each campaign that the page simulates, and one of each state.
+    const made = whole.filter((run) => run.command.includes("campaign"));
+    assert.ok(made.length > 0);
+    const kinds = new Map(made.map((run) => [`${run.files[0].path} ${run.state?.state}`, run]));
+    const out = await scratch();
+    for (const run of kinds.values()) {
+      const { states, runs: rows } = await printed(run.command.replaceAll(" made", ` ${out}`));
+      if (run.state === null) {
+        assert.equal(states[0]?.state ?? null, null, run.command);
+      } else {
+        assert.deepEqual(verdictOf(states[0]), verdictOf(run.state), run.command);
+      }
+      const { run: _place, ...numbers } = rows[0];
+      const { run: _other, ...ours } = run.tables.runs.values[0];
+      assert.deepEqual(numbers, ours, run.command);
+    }
+  });
+});
+
+test("the command of a registered test's outcome prints that outcome", async () => {
+  await onPage({}, async (_, base) => {
+    const { tests } = await (await fetch(`${base}data/tests.json`)).json();
+    const outcomes = tests.flatMap((test) => test.outcomes.map((outcome) => ({ name: test.name, ...outcome })));
+    assert.deepEqual(
+      outcomes.filter(({ command }) => !command).map(({ name }) => name),
+      [],
+    );
+    const out = await scratch();
+    const wanted = process.env.EVERY ? outcomes : outcomes.filter(({ name }) => TRIED.includes(name));
+    for (const { name, command, analysis: _, runs, not_used: _paths, ...outcome } of wanted) {
+      const answer = await printed(command.replaceAll(" made/", ` ${out}/`));
+      const { not_used: _others, ...printedOutcome } = answer.outcome;
+      assert.deepEqual(printedOutcome, pick(outcome, Object.keys(printedOutcome)), `${name}: ${command}`);
+      assert.deepEqual(labels(answer.runs), labels(runs), command);
+    }
+  });
+});
+
+/**
+ * @param {Record<string, unknown>} whole
+ * @param {string[]} keys
+ */
+const pick = (whole, keys) => Object.fromEntries(keys.map((key) => [key, whole[key]]));
+
+/**
+ * What runs are labelled, and by which clause.
+ * @param {any[]} runs
+ */
+const labels = (runs) => runs.map(({ role, label, decided_by }) => `${role} ${label} ${decided_by?.words}`).sort();
+
+/** Tests whose runs lie here, are simulated, or both; EVERY=1 tries all. */
+const TRIED = ["vllm-cpu", "r1", "edge-300k", "cut"];
+
+test("the first screen's command prints its verdicts, and the law's draws its points", async () => {
+  await onPage({}, async (page, base) => {
+    await ready(page, "trap");
+    const [verdicts, picture] = await page.locator("#trap .command code").allTextContents();
+    const real = await (await fetch(`${base}data/real.json`)).json();
+    const { states } = await printed(verdicts);
+    assert.deepEqual(
+      states.map(({ run, state }) => [run, state]).sort(),
+      real.runs.map(({ run, state }) => [run, state]).sort(),
+    );
+    assert.match(picture, /^trapcheck figures \S+$/);
+    const { figures } = await (await fetch(`${base}data/figures.json`)).json();
+    assert.ok(figures.some(({ command }) => command === picture));
+    const section = await ready(page, "law");
+    const { figures: laws } = await (await fetch(`${base}data/law.json`)).json();
+    assert.equal(await section.locator(".command code").innerText(), `trapcheck figures ${laws[0].name}`);
+  });
+});
+
+test("a derived table is the project's file", async () => {
+  await onPage({ hash: "#tables" }, async (page, base) => {
+    const section = await ready(page, "tables");
+    const { tables } = await (await fetch(`${base}data/tables.json`)).json();
+    assert.equal(await section.locator("[data-derived]").count(), tables.length);
+    for (const table of tables) {
+      assert.equal(table.sha256, await sha256(table.path), table.path);
+    }
+    const fold = section.locator("[data-derived=table_2]");
+    await fold.locator("summary").click();
+    await fold.locator("tbody tr").first().waitFor();
+    const csv = await readFile(join(PROJECT, "paper/derived/table_2.csv"), "utf8");
+    const lines = csv.trimEnd().split("\n");
+    assert.equal(await fold.locator("tbody tr").count(), lines.length - 1);
+    const cells = await fold.locator("tbody tr").last().locator("td").allTextContents();
+    // A field with a comma or a quote is quoted in the csv.
+    const field = (cell) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+    assert.equal(cells.map(field).join(","), lines.at(-1));
+    await shot(fold, "table-light");
   });
 });
 
@@ -98,6 +236,19 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     );
     await section.locator("[name=cause]").selectOption("");
     await section.locator("[name=status]").selectOption("");
+    for (const [key, value] of [["text", "Premium 1.65"], ["cause", "simulator"], ["section", "sec 4"], ["status", "differs"]]) {
+      const control = section.locator(`[name=${key}]`);
+      await (key === "text" ? control.fill(value) : control.selectOption(value));
+      await settled(page, "ledger");
+      const listed = await printed(await section.locator(":scope > .commands code").innerText());
+      assert.equal(await count(page), listed.numbers.length, `${key} ${value}`);
+      const shown = await section.locator("tr[data-id]").evaluateAll((all) => all.map((row) => row.dataset.id));
+      const ids = listed.numbers.slice(0, shown.length).map((row) => row.id);
+      assert.deepEqual(shown, ids);
+    }
+    for (const key of ["cause", "section", "status"]) {
+      await section.locator(`[name=${key}]`).selectOption("");
+    }
     await section.locator("[name=text]").fill("rescue-rescued");
     await settled(page, "ledger");
     assert.equal(await count(page), 1);
@@ -105,6 +256,7 @@ test("the ledger has every number of paper/numbers.json, and finds them by text,
     const expected = ledger.find((entry) => entry.id === "rescue-rescued");
     assert.ok((await row.innerText()).includes(expected.published));
     assert.ok((await row.innerText()).includes(expected.ours));
+    assert.equal((await row.innerText()).includes("SIMULATED"), expected.basis.includes("simulated"));
     await row.locator("button").click();
     const below = section.locator("tr.opened").first();
     await below.locator(".files li").first().waitFor({ state: "attached" });
@@ -135,6 +287,7 @@ test("each registered test has its file's hash and its outcome on the runs that 
         assert.ok(line.includes(`${verdict} ${sources === "engine" ? "measured" : "simulated"}`), line);
       }
     }
+    assert.equal(await section.locator(".outcome .command").count(), tests.flatMap(({ outcomes }) => outcomes).length);
     const open = section.locator("[data-test=vllm-cpu]");
     await open.locator("summary").first().click();
     assert.match(await open.innerText(), /MEASURED/);
@@ -167,7 +320,7 @@ test("a page of one's own runs has their verdicts, and says what it does not hav
   try {
     await onPage({ of: base }, async (page) => {
       const { parts } = await (await fetch(`${base}data/index.json`)).json();
-      for (const name of ["trap", "law", "figures", "ledger", "tests", "engines", "drop"]) {
+      for (const name of ["trap", "law", "figures", "tables", "ledger", "tests", "engines", "drop"]) {
         const section = await ready(page, name);
         const absent = parts[name === "trap" ? "real" : name]?.absent;
         if (absent) {
@@ -175,7 +328,33 @@ test("a page of one's own runs has their verdicts, and says what it does not hav
         }
       }
       assert.ok(parts.ledger.absent, "the paper's numbers are not those of other runs");
-      assert.equal(await page.locator("[data-project]").isVisible(), false);
+      const ours = page.locator("[data-project]");
+      assert.ok((await ours.count()) > 2);
+      assert.deepEqual(
+        await ours.evaluateAll((all) => all.filter((one) => one.checkVisibility()).map((one) => one.textContent)),
+        [],
+      );
+      assert.equal(await page.locator("[data-runs]").first().isVisible(), true);
+      const { figures } = await (await fetch(`${base}data/law.json`)).json().catch(() => ({ figures: [] }));
+      for (const { command } of figures) {
+        assert.match(command, /^trapcheck score /);
+      }
+    });
+  } finally {
+    close();
+  }
+});
+
+test("a page without its data says so in words, and still computes", async () => {
+  const { base, close } = await serve(join(PROJECT, "page"));
+  try {
+    await onPage({ of: base, missing: /data\/index\.json$/ }, async (page) => {
+      for (const name of ["trap", "law", "figures", "tables", "ledger", "tests"]) {
+        const section = await ready(page, name);
+        assert.match(await section.locator(".status").innerText(), /^The data of this page are not here: `make page`/);
+      }
+      const section = await ready(page, "calculator");
+      assert.ok((await section.locator("[data-value]").count()) > 0);
     });
   } finally {
     close();

@@ -53,11 +53,11 @@ async function start() {
 
 /**
  * Opens the page in a fresh window, runs the test, and holds the console and every request against what is allowed.
- * @param {{hash?: string, context?: import("playwright-core").BrowserContextOptions, of?: string}} how `of`: the address
- *   of another page than the project's
+ * @param {{hash?: string, context?: import("playwright-core").BrowserContextOptions, of?: string, missing?: RegExp}} how
+ *   `of`: the address of another page than the project's; `missing`: what that one may ask for in vain
  * @param {(page: import("playwright-core").Page, base: string) => Promise<void>} test
  */
-export async function onPage({ hash = "", context = {}, of }, test) {
+export async function onPage({ hash = "", context = {}, of, missing }, test) {
   const { base: project, browser } = await started();
   const base = of ?? project;
   const window = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context });
@@ -65,7 +65,7 @@ export async function onPage({ hash = "", context = {}, of }, test) {
   page.setDefaultTimeout(60_000);
   const complaints = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) {
+    if (["error", "warning"].includes(message.type()) && !missing?.test(message.location().url)) {
       complaints.push(message.text());
     }
   });
@@ -76,17 +76,37 @@ export async function onPage({ hash = "", context = {}, of }, test) {
     }
   });
   page.on("response", (response) => {
-    if (response.status() >= 400) {
+    if (response.status() >= 400 && !missing?.test(response.url())) {
       complaints.push(`${response.status()} ${response.url()}`);
     }
   });
   await page.goto(base + hash);
   try {
     await test(page, base);
+    complaints.push(...(await nonsense(page)));
   } finally {
     await window.close();
   }
   assert.deepEqual(complaints, []);
+}
+
+/**
+ * What stands on the page where a value was not put into words.
+ * @param {import("playwright-core").Page} page
+ */
+function nonsense(page) {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent;
+      if (/\[object|\bundefined\b|\bNaN\b/.test(text)) {
+        found.push(`says ${text}`);
+      }
+    }
+    const commands = [...document.querySelectorAll(".command code")].map((code) => code.textContent);
+    return [...found, ...commands.filter((text) => !text.startsWith("trapcheck ")).map((text) => `a command: ${text}`)];
+  });
 }
 
 /**

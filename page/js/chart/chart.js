@@ -20,6 +20,7 @@ import { extent, scale, tick } from "./scale.js";
  * @property {number} [height] px
  * @property {import("./mark.js").Line[]} [lines]
  * @property {import("./mark.js").Point[]} [points]
+ * @property {{look: string, name: string}[]} [marks] what the looks of points mean, for the legend
  * @property {import("./mark.js").Bar[]} [bars]
  * @property {import("./mark.js").Shade[]} [shades]
  * @property {import("./mark.js").Moment[]} [moments]
@@ -279,5 +280,10 @@ function legend(chart) {
     );
     return h("span", { class: "entry" }, sample, name);
   });
-  return h("div", { class: "legend" }, ...entries);
+  const marks = new Map(chart.panels.flatMap((panel) => panel.marks ?? []).map(({ look, name }) => [name, look]));
+  const points = [...marks].map(([name, look]) => {
+    const sample = s("svg", { width: 12, height: 12, "aria-hidden": "true" }, point({ x: 0, y: 0, look, name }, 6, 6));
+    return h("span", { class: "entry" }, sample, name);
+  });
+  return h("div", { class: "legend" }, ...entries, ...points);
 }

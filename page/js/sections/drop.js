@@ -3,6 +3,7 @@
 import { draw } from "../chart/chart.js";
 import { showCommand } from "../command.js";
 import { fill, h, one } from "../dom.js";
+import { bind } from "../form.js";
 import { gather } from "../gather.js";
 import { say, wrong } from "../notice.js";
 import { ask } from "../program.js";
@@ -14,6 +15,14 @@ import { notes } from "./calculator.js";
 /** @param {HTMLElement} root */
 export function start(root) {
   const zone = one(root, ".zone");
+  /** @type {Chosen[]} */
+  let last = [];
+  const again = () => last.length > 0 && judge(root, form, last);
+  const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), again);
+  const take = (/** @type {Chosen[]} */ chosen) => {
+    last = chosen;
+    return judge(root, form, chosen);
+  };
   const over = (/** @type {DragEvent} */ event) => {
     event.preventDefault();
     zone.classList.add("over");
@@ -24,25 +33,28 @@ export function start(root) {
     event.preventDefault();
     zone.classList.remove("over");
     if (event.dataTransfer !== null) {
-      await judge(root, await gather(event.dataTransfer));
+      await take(await gather(event.dataTransfer));
     }
   });
   for (const input of root.querySelectorAll("input[type=file]")) {
     input.addEventListener("change", async () => {
       const { files } = /** @type {HTMLInputElement} */ (input);
       const chosen = [...(files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file }));
-      await judge(root, chosen);
+      await take(chosen);
       /** @type {HTMLInputElement} */ (input).value = "";
     });
   }
   say(one(root, ".status"), "Nothing is sent anywhere: what is dropped stays in this browser.");
 }
 
+/** @typedef {{name: string, file: File}} Chosen */
+
 /**
  * @param {HTMLElement} root
- * @param {{name: string, file: File}[]} chosen
+ * @param {import("../form.js").Form} form
+ * @param {Chosen[]} chosen
  */
-async function judge(root, chosen) {
+async function judge(root, form, chosen) {
   const status = one(root, ".status");
   if (chosen.length === 0) {
     say(status, "No file was given.");
@@ -55,7 +67,7 @@ async function judge(root, chosen) {
     const files = await Promise.all(
       chosen.map(async ({ name, file }) => ({ name, bytes: new Uint8Array(await file.arrayBuffer()) })),
     );
-    const { ok, elapsedMs } = await ask({ ask: "judge", ...options(root) }, files);
+    const { ok, elapsedMs } = await ask({ ask: "judge", pool: form.number("pool") }, files);
     fill(one(root, ".answers"), ...(ok.what === "runs" ? runs(ok) : observed(ok)));
     paint(root, ok);
     showCommand(one(root, ".commands"), ok.command ? [ok.command] : []);
@@ -64,15 +76,6 @@ async function judge(root, chosen) {
     wrong(status, error);
   }
   root.dataset.busy = "no";
-}
-
-/**
- * What the files cannot say themselves.
- * @param {HTMLElement} root
- */
-function options(root) {
-  const pool = /** @type {HTMLInputElement} */ (one(root, "[name=pool]")).value;
-  return pool === "" ? {} : { pool: Number(pool) };
 }
 
 /** @param {any} ok */

@@ -35,6 +35,7 @@ export async function start(root) {
       show(root, ok);
       at(root, ok, Number(time.value));
       const seconds = (elapsedMs / 1000).toPrecision(2);
+      root.dataset.elapsedS = String(elapsedMs / 1000);
       say(status, `Simulated: ${ok.engines.length} engines in ${seconds} s, in this browser.`);
     } catch (error) {
       wrong(status, error);

@@ -5,6 +5,7 @@ import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { figure } from "../figure.js";
 import { wrong } from "../notice.js";
+import { keep } from "../opened.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
@@ -19,7 +20,7 @@ export async function start(root) {
 
 /** @param {any} drawn */
 function entry(drawn) {
-  const place = h("div", { class: "picture figure" });
+  const place = h("div", { class: "picture figure comes" });
   const commands = h("div", { class: "commands" });
   showCommand(commands, [drawn.command]);
   const whole = h(
@@ -36,5 +37,6 @@ function entry(drawn) {
       figure(place, drawn.svg, drawn.description).catch((error) => wrong(place, error));
     }
   });
+  keep("figures", drawn.name, whole);
   return whole;
 }

@@ -1,6 +1,7 @@
 // The law against runs: figure 2, every point a run that opens.
 
 import { draw } from "../chart/chart.js";
+import { showCommand } from "../command.js";
 import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
@@ -38,6 +39,7 @@ function show(root, law, name) {
   figure.panels.forEach((/** @type {any} */ panel, /** @type {number} */ i) => {
     draw(places[i], picture(figure, panel));
   });
+  showCommand(one(root, ".commands"), [figure.command]);
   const runs = figure.points.length;
   const missing = figure.missing.length > 0 ? ` Not here: ${figure.missing.join("; ")}.` : "";
   one(root, ".status").textContent = `${runs} runs, ${figure.made_by}. Model F with ${figure.calibration}.${missing}`;
@@ -74,6 +76,12 @@ function picture(figure, panel) {
     name: `${p.made_by}, ${p.cell}, ${p.arm} ${p.rate_multiple ?? ""} seed ${p.seed}: load ${p.rho.toPrecision(3)}, ${panel.title} ${p.values[panel.quantity].toPrecision(3)}`,
     run: p.id,
   }));
+  const looks = [
+    { look: "stuck engine", name: "triggered, measured" },
+    { look: "stuck simulated", name: "triggered, simulated" },
+    { look: "from-empty engine", name: "from empty, measured" },
+    { look: "from-empty simulated", name: "from empty, simulated" },
+  ];
   const simulated = figure.points.some((/** @type {any} */ p) => p.source === "simulator");
   return {
     name: `${panel.title} against the load, model F's curves and ${points.length} runs (${figure.made_by}). Each point opens its run.`,
@@ -93,6 +101,7 @@ function picture(figure, panel) {
         height: 210,
         lines: [...quasi, ...curves],
         points,
+        marks: looks.filter(({ look }) => points.some((/** @type {any} */ p) => p.look === look)),
         stamp: simulated ? "POINTS SIMULATED" : figure.made_by,
       },
     ],

@@ -16,7 +16,6 @@ export function mixPicture(mix) {
   return {
     name: "Which turns a trapped engine serves, by model F, against the stationary mix: young turns are served more often.",
     x: { label: "turn of its session", domain: [0.5, (x.at(-1) ?? 1) + 0.5] },
-    plain: true,
     panels: [
       {
         title: "turns that are served",

@@ -4,6 +4,7 @@ import { showCommand } from "../command.js";
 import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { bind } from "../form.js";
+import { keep } from "../opened.js";
 import { badge, words } from "../verdict.js";
 
 /** @param {HTMLElement} root */
@@ -33,15 +34,13 @@ export async function start(root) {
 
 /** @param {any} test */
 function entry(test) {
-  const commands = h("div", { class: "commands" });
-  showCommand(commands, [test.command]);
   const verdicts = test.outcomes.map((/** @type {any} */ outcome) =>
     h("span", { class: "outcome-in-short" }, badge(outcome.verdict), ` ${made(outcome).toLowerCase()} `),
   );
-  return h(
+  const whole = h(
     "details",
     { "data-test": test.name },
-    h("summary", {}, h("b", {}, test.name), `: ${test.kind}, ${test.cell} `, ...verdicts),
+    h("summary", {}, `${test.name}: ${test.kind}, ${test.cell} `, ...verdicts),
     h("p", {}, test.rule),
     h(
       "p",
@@ -51,8 +50,9 @@ function entry(test) {
     ...(test.outcomes.length > 0 ? test.outcomes.map(outcome) : [h("p", {}, test.no_outcome)]),
     h("details", {}, h("summary", {}, "parameters"), parameters(test.parameters)),
     h("details", {}, h("summary", {}, test.file), h("p", { class: "hash" }, test.sha256), h("pre", {}, test.text)),
-    commands,
   );
+  keep("tests", test.name, whole);
+  return whole;
 }
 
 /**
@@ -66,6 +66,8 @@ function made({ sources }) {
 /** @param {any} outcome */
 function outcome(outcome) {
   const simulated = made(outcome) === "SIMULATED";
+  const commands = h("div", { class: "commands" });
+  showCommand(commands, [outcome.command]);
   const groups = outcome.groups.map((/** @type {any} */ group) =>
     h("li", {}, `${group.group}: `, badge(group.verdict), ` ${group.because}`),
   );
@@ -89,6 +91,7 @@ function outcome(outcome) {
     ),
     ...outcome.notes.map((/** @type {string} */ note) => h("p", { class: "note" }, note)),
     ...outcome.not_used.map((/** @type {string} */ run) => h("p", { class: "note" }, `Not used: ${run}`)),
+    commands,
   );
 }
 

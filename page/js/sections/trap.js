@@ -1,17 +1,20 @@
 // The first screen: the real engine's runs, with and without the burst.
 
 import { draw } from "../chart/chart.js";
-import { data, part } from "../data.js";
+import { showCommand } from "../command.js";
+import { part, whose } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { look, timeline } from "../timeline.js";
 import { badge, words } from "../verdict.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const { of } = await data("index.json");
-  one(root, "[data-project]").hidden = of === "runs";
+  document.documentElement.dataset.whose = await whose();
   const real = await part("real");
   if (real.absent) {
+    for (const said of root.querySelectorAll(".measured")) {
+      said.toggleAttribute("hidden", true);
+    }
     one(root, ".status").textContent = real.absent;
     return;
   }
@@ -28,7 +31,7 @@ export async function start(root) {
     timeline({
       name: `${real.made_by}: hit fraction and sessions in the system over time. ${said(runs)}`,
       runs: drawn.map((run) => ({ ...run, series: { hits: run.series.hits, backlog: run.series.backlog } })),
-      moments: [{ at: real.burst.start_s, name: "burst" }],
+      moments: real.burst === null ? [] : [{ at: real.burst.start_s, name: "burst" }],
       shades: [{ from: real.window_s[0], to: real.window_s[1], look: "window", name: "evaluation window" }],
       span: [0, real.horizon_s],
       title: `${real.made_by}: measured`,
@@ -36,8 +39,10 @@ export async function start(root) {
       rows: 2,
     }),
   );
-  const { sessions, start_s } = real.burst;
-  one(root, ".about").textContent = `Here ${sessions} sessions arrive at once at ${start_s} s.`;
+  if (real.burst !== null) {
+    const { sessions, start_s } = real.burst;
+    one(root, ".about").textContent = `Here ${sessions} sessions arrive at once at ${start_s} s.`;
+  }
   fill(
     one(root, ".arms"),
     ...runs.map((run) =>
@@ -46,12 +51,15 @@ export async function start(root) {
         {},
         h("a", { href: `#law?run=${run.id}`, "data-run": run.id }, `${run.arm.toUpperCase()} seed ${run.seed}`),
         " ",
-        badge(run.state),
+        run.state ? badge(run.state) : "",
         h("span", { class: "because" }, ` ${words(run.decided_by)}`),
       ),
     ),
   );
-  one(root, ".status").textContent = "";
+  showCommand(one(root, ".commands"), [real.commands.verdicts, real.commands.picture]);
+  // What was being read gives its room to what says where it is from.
+  one(root, ".status").hidden = true;
+  one(root, "details").hidden = false;
   requestAnimationFrame(() => performance.mark("first-view"));
 }
 

@@ -32,9 +32,10 @@ pub struct Filter {
     /// Only those that rest on this: engine, simulated, model, inferred, settings
     #[arg(long)]
     basis: Option<String>,
-    /// Only those whose id, statement, place or remark holds this text
+    /// Only those whose id, statement, place, remark or value, published or ours, holds this
+    /// text; given several times, each of the texts
     #[arg(long, value_name = "TEXT")]
-    grep: Option<String>,
+    grep: Vec<String>,
     /// Only those of which a published or a computed value is this, to the digits given
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     value: Option<String>,
@@ -105,7 +106,7 @@ struct Chosen {
     /// `Some(None)` for a cause that is not known.
     cause: Option<Option<Cause>>,
     basis: Option<&'static str>,
-    grep: Option<String>,
+    grep: Vec<String>,
     value: Option<(f64, usize)>,
 }
 
@@ -113,7 +114,7 @@ impl Filter {
     fn check(&self, ledger: &[Entry]) -> anyhow::Result<Chosen> {
         let plain = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
         let mut chosen = Chosen {
-            grep: self.grep.as_ref().map(|text| text.to_lowercase()),
+            grep: self.grep.iter().map(|text| text.to_lowercase()).collect(),
             ..Chosen::default()
         };
         if let Some(asked) = &self.status {
@@ -156,14 +157,15 @@ impl Chosen {
         let cause = entry.cause.as_ref().map(|cause| cause.kind);
         let cause = cause.filter(|kind| *kind != Cause::Unknown);
         let has_text = |text: &String| {
-            let places = [&entry.id, &entry.statement, &entry.place, &entry.because];
+            let (id, statement, place) = (&entry.id, &entry.statement, &entry.place);
+            let places = [id, statement, place, &entry.because, &entry.published, &entry.ours];
             places.iter().any(|place| place.to_lowercase().contains(text))
         };
         self.status.is_none_or(|status| entry.status == status)
             && self.section.as_ref().is_none_or(|section| entry.section == *section)
             && self.cause.is_none_or(|asked| entry.status == Status::Differs && cause == asked)
             && self.basis.is_none_or(|words| entry.basis.split(" and ").any(|own| own == words))
-            && self.grep.as_ref().is_none_or(has_text)
+            && self.grep.iter().all(has_text)
             && self.value.is_none_or(|value| {
                 [&entry.published, &entry.ours].iter().any(|text| has_value(text, value))
             })
