@@ -67,8 +67,7 @@ impl<'a> Judged<'a> {
     fn engines(&self) -> Vec<Value> {
         let of = |(dir, waiting): &Waiting| {
             let run = self.scoring.runs.iter().find(|run| run.dir == *dir)?;
-            let (_, _, protocol) = self.configs.of_cell(&run.meta.cell)?;
-            Some(engine(run, protocol, waiting))
+            Some(engine(run, self.configs, waiting))
         };
         self.waiting.iter().filter_map(of).collect()
     }
