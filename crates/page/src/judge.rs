@@ -96,7 +96,7 @@ pub fn judge(question: &Question, bytes: Source<'_>, configs: &Configs) -> Resul
 pub fn command(question: &Question) -> Result<String, Refused> {
     let paths = paths(question)?;
     let named: Vec<Dropped> =
-        paths.into_iter().map(|path| Dropped { path, bytes: Vec::new() }).collect();
+        paths.into_iter().map(|path| Dropped { path, bytes: Vec::new(), size: 0 }).collect();
     let folders = run_folders(&named);
     let words = |paths: Vec<&Path>| {
         let words = paths.iter().map(|path| quoted(&path.display().to_string()));
@@ -208,6 +208,9 @@ fn name_of(path: &Path) -> String {
 }
 
 fn read(file: &Dropped, format: Option<Format>) -> Result<Observed, String> {
+    if let Some(why) = file.too_large() {
+        return Err(format!("cannot read: {why} in a page; trapcheck diagnose reads it"));
+    }
     let (raw, name) = (file.bytes.as_slice(), name_of(&file.path));
     match Packing::of(raw) {
         Packing::Gzip => read_stream(flate2::read::MultiGzDecoder::new(raw), &name, format),

@@ -1,6 +1,7 @@
 //! What there is to ask about: cells, workloads and protocols with their values.
 
 use serde_json::{Value, json};
+use trapcheck_observed::format::Format;
 use trapcheck_runs::configs::{Configs, SessionWorkload};
 
 use crate::reply::Reply;
@@ -14,6 +15,7 @@ pub fn lists(configs: &Configs) -> Reply {
         .with("cells", configs.cells.values().map(|cell| of_cell(cell, configs)).collect::<Value>())
         .with("workloads", workloads.chain(of_sessions).collect::<Value>())
         .with("protocols", configs.protocols.values().map(of_protocol).collect::<Value>())
+        .with("formats", Format::ALL.map(Format::word))
 }
 
 fn of_cell(cell: &Cell, configs: &Configs) -> Value {

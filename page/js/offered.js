@@ -1,0 +1,35 @@
+// What there is to choose: the cells and workloads that the program in the page can answer about.
+
+import { lists } from "./program.js";
+
+/** What stands in a list of workloads for none in place of the cell's. */
+export const OWN = { name: "", label: "the cell's own" };
+
+/**
+ * Recorded sessions lie in files that no page has, so cells that play them are not offered.
+ * @returns {Promise<{cells: any[], simulated: any[], workloads: any[], formats: string[], protocol: (cell: string) => any}>}
+ *   `simulated`: the cells with the costs that the simulator needs; `protocol`: that of a cell, if it is known
+ */
+export async function offered() {
+  const all = await lists();
+  const workloads = all.workloads.filter((/** @type {any} */ workload) => workload.kind !== "recorded");
+  const names = new Set(workloads.map((/** @type {any} */ workload) => workload.name));
+  const cells = all.cells.filter((/** @type {any} */ cell) => names.has(cell.workload));
+  return {
+    cells,
+    simulated: cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs),
+    workloads,
+    formats: all.formats,
+    protocol: (name) => {
+      const cell = all.cells.find((/** @type {any} */ one) => one.name === name);
+      return all.protocols.find((/** @type {any} */ protocol) => protocol.name === cell?.protocol);
+    },
+  };
+}
+
+/**
+ * @param {any[]} list
+ */
+export function named(list) {
+  return list.map(({ name }) => ({ name, label: name }));
+}
