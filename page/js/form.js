@@ -17,7 +17,7 @@ const REST = 250;
  *   one that is in the address keeps what it says there, unless all begin `anew`
  */
 
-/** @typedef {{value: number, max?: number, step?: number}} Standard */
+/** @typedef {{value: number | string, max?: number, step?: number}} Standard */
 
 /**
  * Binds a form's controls to the address, and calls back with each change. A control that only looks at an answer

@@ -5,7 +5,7 @@ use trapcheck_observed::format::Format;
 use trapcheck_runs::configs::{Configs, SessionWorkload};
 
 use crate::reply::Reply;
-use crate::setup::{Cell, Protocol, ToolTime, TurnLaw, Workload};
+use crate::setup::{Cell, Protocol, Speed, ToolTime, TurnLaw, Workload};
 
 /// The lists.
 pub fn lists(configs: &Configs) -> Reply {
@@ -36,6 +36,7 @@ fn of_cell(cell: &Cell, configs: &Configs) -> Value {
         "scheduling": cell.scheduling,
         "batching": cell.batching,
         "has_iteration_costs": cell.iteration_parts().is_some(),
+        "needs_token_cost_factor": matches!(cell.speed, Speed::AllMissRate { .. }),
         "rates": rates,
     })
 }

@@ -129,7 +129,7 @@ function runs(ok) {
   });
   const pictures = (ok.engines ?? []).map(() => h("div", { class: "picture" }));
   const tables = Object.entries(ok.printed ?? {}).map(([name, printed]) =>
-    table(/** @type {any} */ (printed), ok[name]),
+    h("div", { "data-table": name }, table(/** @type {any} */ (printed), ok[name])),
   );
   const bad = (ok.not_scored ?? []).map((/** @type {any} */ run) =>
     h("p", { class: "wrong" }, [run.problems].flat().join("; ")),

@@ -22,7 +22,7 @@ export async function start(root) {
   /** @type {any} */
   let shown = null;
   let protocol = "";
-  const { simulated, workloads, protocol: protocolOf } = await offered();
+  const { simulated, workloads, protocol: protocolOf, factor } = await offered();
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), (byHand) => {
     fit(byHand);
     answer();
@@ -36,6 +36,7 @@ export async function start(root) {
    */
   function fit(byHand) {
     const own = protocolOf(form.text("cell"));
+    form.standards({ token_cost_factor: { value: factor(form.text("cell")) ?? "" } }, false);
     if (own !== undefined && own.name !== protocol) {
       form.standards(times(own), byHand);
       protocol = own.name;

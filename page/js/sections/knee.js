@@ -20,13 +20,13 @@ export async function start(root) {
     say(one(root, ".status"), "Changed. Simulate to see what it does.");
     root.dataset.busy = "no";
   });
-  const { simulated, workloads } = await offered();
+  const { simulated, workloads, factor } = await offered();
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), named(workloads));
 
   function answer() {
     return answering(root, "simulating closed populations: some seconds …", async () => {
-      const { ok, elapsedMs } = await ask(question(form));
+      const { ok, elapsedMs } = await ask({ ...question(form), token_cost_factor: factor(form.text("cell")) });
       show(root, ok);
       const seconds = (elapsedMs / 1000).toPrecision(2);
       return `Simulated: ${ok.points.length} runs in ${seconds} s, in this browser. The lines that say theory are model values.`;

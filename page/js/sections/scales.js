@@ -18,7 +18,7 @@ export async function start(root) {
     one(root, "#scales-rate").textContent = rate.value;
   };
   rate.addEventListener("input", said);
-  const { simulated } = await offered();
+  const { simulated, factor } = await offered();
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
 
   function answer() {
@@ -29,6 +29,7 @@ export async function start(root) {
         cell: form.text("cell"),
         rate: form.number("rate"),
         seed: form.number("seed"),
+        token_cost_factor: factor(form.text("cell")),
       });
       show(root, ok);
       return "Simulated runs; their medians over the evaluation window.";
