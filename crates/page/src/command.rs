@@ -227,10 +227,7 @@ mod tests {
         assert!(misspelt.contains("rat") && misspelt.contains("rate"), "{misspelt}");
         assert!(why(r#"{"ask":"tarp"}"#).contains("trap"));
         assert_eq!(why(r#"{"ask":"trap","fixed_s":1}"#), "--fixed-s needs --per-token-us");
-        assert_eq!(
-            why(r#"{"ask":"judge","sessions_per_s":1}"#),
-            "--sessions-per-s needs --cell"
-        );
+        assert_eq!(why(r#"{"ask":"judge","sessions_per_s":1}"#), "--sessions-per-s needs --cell");
         assert_eq!(
             why(r#"{"ask":"rescue","backlog":100,"engage_at":1800}"#),
             "--backlog and --engage-at cannot be given together"

@@ -150,8 +150,7 @@ fn bytes_of_a_dropped_file_are_asked_for_by_place_and_length() {
 fn a_file_too_large_to_be_read_is_told_by_its_size_and_judged_without_its_bytes() {
     let size = 600u64 << 20;
     let most = json!({"name": "run/most.csv", "size": 512u64 << 20});
-    let files =
-        json!([{"name": "run/meta.json", "size": 2}, {"name": "run/turns.csv", "size": size}, most]);
+    let files = json!([{"name": "run/meta.json", "size": 2}, {"name": "run/turns.csv", "size": size}, most]);
     assert_eq!(ok(json!({"ask": "sizes", "files": files}))["too_large"], json!(["run/turns.csv"]));
     let files =
         json!([{"name": "run/meta.json", "size": size}, {"name": "run/turns.csv", "text": ""}]);
