@@ -1,5 +1,6 @@
 // A section while it is answered: what it says, and that nothing of an older answer stands beside newer controls.
 
+import { erase } from "./chart/chart.js";
 import { one } from "./dom.js";
 import { say, wrong } from "./notice.js";
 
@@ -31,6 +32,6 @@ export async function answering(root, meanwhile, work) {
  */
 export function clear(root) {
   for (const place of root.querySelectorAll(ANSWER)) {
-    place.replaceChildren();
+    erase(place);
   }
 }
