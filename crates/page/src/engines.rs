@@ -11,7 +11,8 @@ use crate::measure::share::Share;
 use crate::run::Run;
 use crate::setup::{Protocol, Span};
 
-/// Requests that wait in the engine, means of the samples in each bin of a run's backlog.
+/// Requests that wait in the engine, means of the samples in each bin of a run's backlog; bins
+/// between two samples are left out.
 pub fn waiting(run: &Run, protocol: &Protocol) -> Vec<(f64, Option<f64>)> {
     let whole = Span::new(0.0, run.meta.duration_s);
     let mean = |bin: Span| {
@@ -19,7 +20,8 @@ pub fn waiting(run: &Run, protocol: &Protocol) -> Vec<(f64, Option<f64>)> {
         let waiting: Vec<f64> = samples.filter_map(|s| s.waiting.map(|n| n as f64)).collect();
         crate::measure::stats::mean(&waiting)
     };
-    whole.bins(protocol.bins.backlog_s).into_iter().map(|bin| (bin.middle_s(), mean(bin))).collect()
+    let bins = whole.bins(protocol.bins.backlog_s).into_iter();
+    bins.map(|bin| (bin.middle_s(), mean(bin))).filter(|(_, waiting)| waiting.is_some()).collect()
 }
 
 /// The run, its series and what happened to it.

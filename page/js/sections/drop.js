@@ -10,7 +10,7 @@ import { say } from "../notice.js";
 import { named, offered } from "../offered.js";
 import { asking } from "../program.js";
 import { table } from "../table.js";
-import { look, timeline } from "../timeline.js";
+import { look, moments, timeline } from "../timeline.js";
 import { badge, clauses } from "../verdict.js";
 import { notes } from "./calculator.js";
 
@@ -179,9 +179,7 @@ function engine(engine) {
       },
     ],
     followUps: true,
-    moments: engine.events
-      .filter((event) => !event.what.startsWith("window"))
-      .map((event) => ({ at: event.t_s, name: event.what })),
+    moments: moments(engine.events.filter((event) => !event.what.startsWith("window"))),
     shades: engine.window ? [{ from: engine.window[0], to: engine.window[1], look: "window" }] : [],
     span: [0, engine.duration_s],
     stamp: "MEASURED",

@@ -9,7 +9,7 @@ import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
 import { named, OWN, offered } from "../offered.js";
 import { asking } from "../program.js";
-import { timeline } from "../timeline.js";
+import { moments, timeline } from "../timeline.js";
 import { badge, clauses } from "../verdict.js";
 
 /** Events that the picture shows by other means, or that lie on their beginning. */
@@ -147,9 +147,7 @@ function picture(engine) {
       },
     ],
     followUps: true,
-    moments: engine.events
-      .filter((event) => !ENDS.test(event.what))
-      .map((event) => ({ at: event.t_s, name: event.what })),
+    moments: moments(engine.events.filter((event) => !ENDS.test(event.what))),
     shades: [
       ...(window ? [{ from: window[0], to: window[1], look: "window", name: "evaluation window" }] : []),
       ...capped(engine),
