@@ -92,13 +92,14 @@ async function inParallel(count, work) {
 function listed({ cells, protocols, workloads }) {
   const configs = (folder) =>
     new Map(
-      readdirSync(join('configs', folder))
-        .sort()
-        .map((file) => [file.replace('.yaml', ''), readFileSync(join('configs', folder, file), 'utf8')]),
+      readdirSync(join('configs', folder)).map((file) => [
+        file.replace('.yaml', ''),
+        readFileSync(join('configs', folder, file), 'utf8'),
+      ]),
     );
   const same = (folder, list, values) => {
     const files = configs(folder);
-    assert.deepEqual(list.map(({ name }) => name).sort(), [...files.keys()], folder);
+    assert.deepEqual(list.map(({ name }) => name).sort(), [...files.keys()].sort(), folder);
     for (const one of list) {
       const text = files.get(one.name);
       for (const line of values(one)) assert.ok(text.includes(line), `configs/${folder}/${one.name}.yaml has ${line}`);
@@ -116,7 +117,11 @@ function listed({ cells, protocols, workloads }) {
     `burst: {start_s: ${burst.start_s}, length_s: ${burst.length_s}, sessions: ${burst.sessions}}`,
     `window_s: [${window.join(', ')}]`,
   ]);
-  same('workloads', workloads, ({ name }) => [`name: ${name}`]);
+  same('workloads', workloads, ({ kind, first_prompt, decoded }) =>
+    kind === 'law'
+      ? [`\nfirst_prompt_tokens: ${first_prompt}\n`, `\ndecoded_tokens: ${decoded}\n`]
+      : [`\nkind: ${kind}\n`],
+  );
 }
 
 const lists = ask({ ask: 'lists' }, []).ok;
