@@ -104,6 +104,7 @@ for (const name of [...COMPUTED, "law", "ledger", "tests", "drop"]) {
         if ((await place.locator("option").count()) === 1) {
           continue;
         }
+        const before = await place.inputValue();
         moved.set(key, await move(place, key));
         await settled(page, name);
         const query = new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
@@ -113,17 +114,19 @@ for (const name of [...COMPUTED, "law", "ledger", "tests", "drop"]) {
             await section.locator("#knee-go").click();
             await settled(page, name);
           }
-          // Several changes at once may ask for what has no answer; the words of the command line then say why.
+          // A control may ask for what has no answer without another one: it is put back.
           if ((await section.locator(".status .wrong").count()) === 0) {
             await sameAnswer(section, name);
             answers += 1;
           } else {
             assert.equal(await section.locator(".command, .chart").count(), 0, "an older answer beside an error");
+            await ((await place.locator("option").count()) > 0 ? place.selectOption(before) : place.fill(before));
+            moved.delete(key);
+            await settled(page, name);
           }
         }
       }
-      // All but the few that ask together for what has no answer.
-      assert.ok(!COMPUTED.includes(name) || answers >= names.length - 2, `${answers} of ${names.length} moves were compared`);
+      assert.ok(!COMPUTED.includes(name) || answers >= names.length - 3, `${answers} of ${names.length} moves were compared`);
       address = new URL(page.url()).hash;
     });
     await onPage({ hash: address }, async (page) => {
