@@ -46,7 +46,7 @@ function entry(test) {
     h(
       "p",
       { class: "note" },
-      `Registration ${test.status}${test.because ? `: ${test.because}` : ""}. ${test.provenance.words}.`,
+      `Registration ${test.status}${test.because ? `: ${test.because}` : ""}. Provenance: ${test.provenance.words}.`,
     ),
     ...provenance(test),
     ...(test.outcomes.length > 0 ? test.outcomes.map(outcome) : [h("p", {}, test.no_outcome)]),
