@@ -27,7 +27,7 @@ numbers: build ## Derive, draw, and tie every number to its sources (paper/NUMBE
 	@$(BIN) manifest
 
 page: ## Build the page's WebAssembly, or say how to, and write the page (page/built/)
-	@page/build.sh || echo "the page is made with the WebAssembly that is there" >&2
+	@page/build.sh || { [ $$? -eq 2 ] && echo "the page is made with the WebAssembly that is there" >&2; }
 	@$(MAKE) --no-print-directory build
 	@$(BIN) page --out page/built
 

@@ -5,6 +5,7 @@
 //! written or served. The same runs give the same bytes; nothing in them says where on this
 //! machine they lie.
 
+mod claimed;
 mod commands;
 mod figures;
 mod fixed;

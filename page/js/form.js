@@ -13,13 +13,17 @@ const REST = 250;
  * @property {(name: string) => string} text what a control says; empty for nothing
  * @property {(name: string) => number | undefined} number the same as a number
  * @property {(name: string) => number[] | undefined} list numbers between commas; nothing for none
+ * @property {(all: Record<string, Standard>, anew: boolean) => void} standards gives numbers other defaults and ranges;
+ *   one that is in the address keeps what it says there, unless all begin `anew`
  */
+
+/** @typedef {{value: number | string, max?: number, step?: number}} Standard */
 
 /**
  * Binds a form's controls to the address, and calls back with each change. A control that only looks at an answer
  * (`data-view`) is in the address too, and calls nothing back.
  * @param {HTMLFormElement} form
- * @param {() => void} changed
+ * @param {(byHand: boolean) => void} changed told whether a control was moved, or the address was another
  * @returns {Form}
  */
 export function bind(form, changed) {
@@ -39,7 +43,7 @@ export function bind(form, changed) {
   // A browser takes few changes of the address a second: they are written once a control rests.
   const later = () => {
     clearTimeout(rest);
-    rest = setTimeout(() => settle() && changed(), REST);
+    rest = setTimeout(() => settle() && changed(true), REST);
   };
   const controls = () => [...form.elements].filter(isControl);
   const keep = (/** @type {Control} */ control) => {
@@ -68,10 +72,26 @@ export function bind(form, changed) {
   });
   address.onChange(() => {
     if (restore()) {
-      changed();
+      changed(false);
     }
   });
   restore();
+  const standards = (/** @type {Record<string, Standard>} */ all, /** @type {boolean} */ anew) => {
+    for (const [name, { value, max, step }] of Object.entries(all)) {
+      const control = form.elements.namedItem(name);
+      if (!(control instanceof HTMLInputElement)) {
+        continue;
+      }
+      // The range comes first: a value outside it would be cut.
+      control.max = String(max ?? control.max);
+      control.step = String(step ?? control.step);
+      control.defaultValue = String(value);
+      if (anew) {
+        address.set(`${prefix}.${name}`, "");
+      }
+      write(control, address.get(`${prefix}.${name}`) ?? String(value));
+    }
+  };
   const text = (/** @type {string} */ name) => {
     const control = form.elements.namedItem(name);
     const said = control instanceof RadioNodeList || isControl(control) ? control.value : "";
@@ -86,6 +106,7 @@ export function bind(form, changed) {
         .filter((part) => part.trim() !== "");
       return parts.length === 0 ? undefined : parts.map(Number);
     },
+    standards,
   };
 }
 

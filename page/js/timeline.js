@@ -76,6 +76,18 @@ function line(run, series, step = false) {
 }
 
 /**
+ * Events as moments of a picture. What happens again is a line without its name: a table has the times.
+ * @param {import("./shapes.js").Event[]} events
+ * @returns {import("./chart/mark.js").Moment[]}
+ */
+export function moments(events) {
+  return events.map(({ t_s, what }, i) => {
+    const first = events.findIndex((event) => event.what === what) === i;
+    return { at: t_s, name: first ? what : "" };
+  });
+}
+
+/**
  * The look of an arm: its colour and dash in the figures.
  * @param {string} arm
  */

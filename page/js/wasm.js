@@ -32,7 +32,7 @@ export function asker(instance) {
   };
   return (question, files = []) => {
     const held = files.map((file) => ({ name: file.name, ...put(file.bytes) }));
-    const whole = held.length > 0 ? { ...question, files: held } : question;
+    const whole = held.length > 0 ? { ...question, files: [question.files ?? [], held].flat() } : question;
     const asked = put(new TextEncoder().encode(JSON.stringify(whole)));
     const packed = BigInt.asUintN(64, program.answer(asked.ptr, asked.len));
     const ptr = Number(packed >> 32n);

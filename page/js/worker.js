@@ -13,39 +13,53 @@ const OF_RUN = /(^|\/)(meta|started)\.json$/;
 
 /**
  * Which module answers: one judges run directories, one other files that are dropped.
- * @param {unknown} ask
+ * @param {Record<string, unknown>} question
  * @param {import("./wasm.js").Handed[]} files
  */
-function module(ask, files) {
-  if (ask !== "judge") {
+function module(question, files) {
+  if (question.ask !== "judge" && question.ask !== "sizes") {
     return "trapcheck.wasm";
   }
-  return files.some(({ name }) => OF_RUN.test(name)) ? "runs.wasm" : "logs.wasm";
+  const unread = /** @type {{name: string}[]} */ (question.files ?? []);
+  return [...unread, ...files].some(({ name }) => OF_RUN.test(name)) ? "runs.wasm" : "logs.wasm";
 }
 
-/** @param {string} name */
-async function load(name) {
+/**
+ * @param {string} name
+ * @param {WebAssembly.Module | undefined} compiled by another worker
+ */
+async function load(name, compiled) {
+  const module = compiled ?? (await compile(name));
+  return asker((await WebAssembly.instantiate(module, {})).exports);
+}
+
+/**
+ * Compiles a module and hands it to the page, for the next worker.
+ * @param {string} name
+ */
+async function compile(name) {
   const answer = await fetch(new URL(`../${name}`, import.meta.url));
   if (!answer.ok) {
     throw new Error(`${name}: ${answer.status}`);
   }
-  const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer(), {});
-  return asker(instance.exports);
+  const module = await WebAssembly.compile(await answer.arrayBuffer());
+  self.postMessage({ name, module });
+  return module;
 }
 
 self.addEventListener("message", async (event) => {
-  const { id, question, files } = event.data;
-  const name = module(question.ask, files);
+  const { question, files, compiled } = event.data;
+  const name = module(question, files);
   try {
-    const loaded = loading.get(name) ?? load(name);
+    const loaded = loading.get(name) ?? load(name, compiled.get(name));
     loading.set(name, loaded);
     const ask = await loaded;
     const begun = performance.now();
     const answer = ask(question, files);
-    self.postMessage({ id, answer, elapsedMs: performance.now() - begun });
+    self.postMessage({ answer, elapsedMs: performance.now() - begun });
   } catch (error) {
     // A program that stopped may have left its memory half written: the next question starts anew.
     loading.delete(name);
-    self.postMessage({ id, answer: { error: `the program stopped: ${error}` }, elapsedMs: 0 });
+    self.postMessage({ answer: { error: `the program stopped: ${error}` }, elapsedMs: 0 });
   }
 });

@@ -14,7 +14,7 @@ use crate::setup::Arm;
 use super::commands;
 use super::figures::Drawn;
 use super::runs::Runs;
-use super::series::{events, series};
+use super::series::series;
 
 /// The arms that are shown, in their order.
 const ARMS: [Arm; 4] = [Arm::Burst, Arm::NoBurst, Arm::Capped, Arm::Rescue];
@@ -50,7 +50,7 @@ pub fn real(runs: &Runs<'_>, drawn: &[Drawn<'_>]) -> Option<Value> {
     });
     let one = |run: &&ScoredRun| {
         let mut line = runs.line(run);
-        line.insert("events".to_owned(), events(run));
+        line.insert("events".to_owned(), runs.events(run).into());
         line.insert("series".to_owned(), for_a_look(series(run)));
         let decided_by = run.state.as_ref().and_then(|state| state.deciding());
         line.insert("decided_by".to_owned(), decided_by.map(rule::json::clause).into());

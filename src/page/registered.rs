@@ -13,6 +13,7 @@ use crate::rule::json::clause;
 use crate::rule::rule_in_words;
 use crate::setup::{ConfigError, Configs, RegistrationFile};
 
+use super::claimed::claims;
 use super::runs::Runs;
 use super::{PageError, commands};
 
@@ -31,12 +32,19 @@ pub fn tests(
     runs: &Runs<'_>,
     in_project: bool,
 ) -> Result<Value, PageError> {
-    let proofs = if in_project { proofs() } else { BTreeMap::new() };
+    let (proofs, claims) =
+        if in_project { (proofs(), claims()?) } else { (Vec::new(), BTreeMap::new()) };
     let all = in_project.then(|| runs.dirs());
     let of = |file: &RegistrationFile| {
         let command =
             |(analysis, verdict): &(&str, &Verdict)| command(analysis, verdict, all.as_ref());
-        test(file, verdicts, runs, proofs.get(&file.sha256), command)
+        let mut said = test(file, verdicts, runs, command)?;
+        let name = file.registration.name.as_str();
+        let own = proofs.iter().find(|proof| proof.proof.sha256 == file.sha256);
+        let predicted = proofs.iter().find(|proof| proof.proof.file == predictions(name));
+        said["provenance"] = provenance(own, predicted);
+        said["claimed"] = serde_json::to_value(claims.get(name))?;
+        Ok::<_, PageError>(said)
     };
     let tests = configs.registrations.values().map(of).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({"tests": tests}))
@@ -46,7 +54,6 @@ fn test(
     file: &RegistrationFile,
     verdicts: &[(&str, Vec<Verdict>)],
     runs: &Runs<'_>,
-    proof: Option<&Verified>,
     command: impl Fn(&(&str, &Verdict)) -> Option<String>,
 ) -> Result<Value, PageError> {
     let registration = &file.registration;
@@ -100,7 +107,6 @@ fn test(
         "text": text,
         "parameters": parameters(registration, &stated)?,
         "sources": registration.sources,
-        "provenance": provenance(proof),
         "outcomes": outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "no_outcome": outcomes.is_empty().then_some("no run here is about it"),
         "command": outcomes.first().and_then(command),
@@ -173,30 +179,63 @@ fn leaf(value: &Value) -> String {
     }
 }
 
-/// The proofs that hold, by the hash of the file that they are of.
-fn proofs() -> BTreeMap<String, Verified> {
-    let folder = Path::new(PROOFS);
-    let found = if folder.is_dir() { find_proofs(folder).unwrap_or_default() } else { Vec::new() };
-    let verified = found.iter().filter_map(|proof| verify(proof, Path::new(".")).ok());
-    verified.map(|verified| (verified.proof.sha256.clone(), verified)).collect()
+/// The list of what was predicted of a test's runs.
+fn predictions(name: &str) -> String {
+    format!("predictions/{name}/SHA256SUMS")
 }
 
-fn provenance(proof: Option<&Verified>) -> Value {
-    let mut said = Map::new();
-    let words = match proof {
+/// The proofs that hold.
+fn proofs() -> Vec<Verified> {
+    let folder = Path::new(PROOFS);
+    let found = if folder.is_dir() { find_proofs(folder).unwrap_or_default() } else { Vec::new() };
+    found.iter().filter_map(|proof| verify(proof, Path::new(".")).ok()).collect()
+}
+
+/// What is proven of a registration, and of what was predicted of its runs.
+fn provenance(own: Option<&Verified>, predicted: Option<&Verified>) -> Value {
+    let mut said = own.map_or_else(Map::new, times);
+    let words = match own {
         None => "no proof of when it was committed is here".to_owned(),
-        Some(proof) => {
-            let at = |t: Option<i64>| t.map(time::utc);
-            said.insert("commit".into(), proof.proof.commit.to_string().into());
-            said.insert("committed".into(), at(Some(proof.committed_unix)).into());
-            said.insert("pushed".into(), at(proof.pushed_unix).into());
-            said.insert("first_job".into(), at(proof.first_job_unix).into());
-            proof.verdict.word().to_owned()
-        }
+        Some(proof) => in_words(proof),
     };
     said.insert("words".into(), words.into());
-    said.insert("is_proven".into(), proof.is_some().into());
+    said.insert("is_proven".into(), own.is_some().into());
+    let predicted = predicted.map(|proof| {
+        let mut said = times(proof);
+        said.insert("file".into(), proof.proof.file.as_str().into());
+        said.insert("words".into(), in_words(proof).into());
+        Value::from(said)
+    });
+    said.insert("predictions".into(), predicted.into());
     said.into()
+}
+
+/// When it was committed, pushed, and its first job submitted.
+fn times(proof: &Verified) -> Map<String, Value> {
+    let at = |t: Option<i64>| t.map(time::utc);
+    let Value::Object(times) = json!({
+        "commit": proof.proof.commit.to_string(),
+        "committed": at(Some(proof.committed_unix)),
+        "pushed": at(proof.pushed_unix),
+        "first_job": at(proof.first_job_unix),
+    }) else {
+        return Map::new();
+    };
+    times
+}
+
+/// What a proof shows, and what it leaves open.
+fn in_words(proof: &Verified) -> String {
+    let at = |what: &str, none: &str, t: Option<i64>| {
+        t.map_or_else(|| none.to_owned(), |t| format!("{what} {}", time::utc(t)))
+    };
+    format!(
+        "{}: committed {} (by its own clock), {}, {}",
+        proof.verdict.word(),
+        time::utc(proof.committed_unix),
+        at("pushed", "no push is on record", proof.pushed_unix),
+        at("first job", "no job is named", proof.first_job_unix),
+    )
 }
 
 #[cfg(test)]

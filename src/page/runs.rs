@@ -12,6 +12,7 @@ use crate::judged::ScoredRun;
 use crate::judged::verdict::{Verdict, json as verdict_json};
 use crate::rule;
 use crate::run::Source;
+use crate::setup::Configs;
 use crate::table::{self, Table};
 
 use super::series::{events, series};
@@ -24,6 +25,7 @@ const LONGEST: usize = 140;
 #[derive(Debug)]
 struct Shown<'a> {
     run: &'a ScoredRun,
+    configs: &'a Configs,
     id: String,
     analyses: Vec<&'a str>,
 }
@@ -39,7 +41,8 @@ impl<'a> Runs<'a> {
         let mut runs: BTreeMap<&Path, Shown<'_>> = BTreeMap::new();
         for group in groups {
             for run in &group.scoring.runs {
-                let new = || Shown { run, id: String::new(), analyses: Vec::new() };
+                let configs = group.configs;
+                let new = || Shown { run, configs, id: String::new(), analyses: Vec::new() };
                 let shown = runs.entry(run.dir.as_path()).or_insert_with(new);
                 if !group.name.is_empty() {
                     shown.analyses.push(&group.name);
@@ -69,6 +72,11 @@ impl<'a> Runs<'a> {
     /// The id of a run by its directory.
     pub fn id(&self, dir: &Path) -> Option<&str> {
         self.0.get(dir).map(|shown| shown.id.as_str())
+    }
+
+    /// What happened in a run, in order of time.
+    pub fn events(&self, run: &ScoredRun) -> Option<Value> {
+        self.0.get(run.dir.as_path()).map(|shown| events(run, shown.configs))
     }
 
     /// How many an engine ran, and how many were simulated.
@@ -148,7 +156,7 @@ impl<'a> Runs<'a> {
 
     fn detail(
         &self,
-        Shown { run, id, .. }: &Shown<'_>,
+        Shown { run, configs, id, .. }: &Shown<'_>,
         tests: &[Value],
     ) -> Result<[(String, Vec<u8>); 2], PageError> {
         let dir = run.dir.display().to_string();
@@ -167,7 +175,7 @@ impl<'a> Runs<'a> {
             "notes": run.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "window_s": window.map(|span| [span.start_s, span.end_s]),
             "horizon_s": run.meta.horizon_s,
-            "events": events(run),
+            "events": events(run, configs),
             "series": series(run),
             "picture": format!("runs/{id}.svg"),
             "picture_says": figure.origin.heading(),

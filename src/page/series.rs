@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::digits;
 use crate::judged::ScoredRun;
+use crate::judged::moments::moments;
 use crate::measure::bins::Series;
+use crate::setup::Configs;
 
 /// Digits of a number of a series, as in the figures' csv.
 const DIGITS: usize = 6;
@@ -62,26 +64,7 @@ fn over_time(points: &[(f64, Option<f64>)]) -> Value {
 }
 
 /// What happened in a run, in order of time.
-pub fn events(run: &ScoredRun) -> Value {
-    let gate = run.meta.gate;
-    let burst = run.measures.burst_start_s;
-    let first_miss = || {
-        let from = burst?;
-        let bins = run.measures.series.hits.iter();
-        bins.filter(|(t, _)| *t >= from).find(|(_, hits)| hits.value() == Some(0.0)).map(|b| b.0)
-    };
-    let window = run.measures.window.as_ref().map(|window| window.span);
-    let mut events: Vec<(f64, &str)> = [
-        (burst, "burst"),
-        (first_miss(), "first bin without hits"),
-        (gate.and_then(|gate| gate.engage_s), "cap on"),
-        (gate.and_then(|gate| gate.release_s), "cap off"),
-        (window.map(|span| span.start_s), "window begins"),
-        (window.map(|span| span.end_s), "window ends"),
-    ]
-    .into_iter()
-    .filter_map(|(t, what)| Some((t?, what)))
-    .collect();
-    events.sort_by(|a, b| a.0.total_cmp(&b.0));
-    events.iter().map(|(t, what)| json!({"t_s": rounded(*t), "what": what})).collect()
+pub fn events(run: &ScoredRun, configs: &Configs) -> Value {
+    let all = moments(run, configs).into_iter();
+    all.map(|(t, what)| json!({"t_s": rounded(t), "what": what})).collect()
 }

@@ -7,7 +7,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -94,7 +94,45 @@ async function inParallel(count, work) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
-const questions = new Questions(Number(given.seed), ask({ ask: 'lists' }, []).ok, (line, folder) => run(line, folder), scratch);
+/** The lists are those of the files in configs/, with their values. */
+function listed({ cells, protocols, workloads }) {
+  const configs = (folder) =>
+    new Map(
+      readdirSync(join('configs', folder)).map((file) => [
+        file.replace('.yaml', ''),
+        readFileSync(join('configs', folder, file), 'utf8'),
+      ]),
+    );
+  const same = (folder, list, values) => {
+    const files = configs(folder);
+    assert.deepEqual(list.map(({ name }) => name).sort(), [...files.keys()].sort(), folder);
+    for (const one of list) {
+      const text = files.get(one.name);
+      for (const line of values(one)) assert.ok(text.includes(line), `configs/${folder}/${one.name}.yaml has ${line}`);
+    }
+  };
+  same('cells', cells, (cell) => [
+    `\npool_tokens: ${cell.pool_tokens}\n`,
+    `\nworkload: ${cell.workload}\n`,
+    // A file that names none means the paper's.
+    ...(cell.protocol === 'paper' ? [] : [`\nprotocol: ${cell.protocol}\n`]),
+    `\nlambda_ref_per_s: ${cell.lambda_ref_per_s}`,
+  ]);
+  same('protocols', protocols, ({ burst, horizon_s, window }) => [
+    `horizon_s: ${horizon_s}`,
+    `burst: {start_s: ${burst.start_s}, length_s: ${burst.length_s}, sessions: ${burst.sessions}}`,
+    `window_s: [${window.join(', ')}]`,
+  ]);
+  same('workloads', workloads, ({ kind, first_prompt, decoded }) =>
+    kind === 'law'
+      ? [`\nfirst_prompt_tokens: ${first_prompt}\n`, `\ndecoded_tokens: ${decoded}\n`]
+      : [`\nkind: ${kind}\n`],
+  );
+}
+
+const lists = ask({ ask: 'lists' }, []).ok;
+listed(lists);
+const questions = new Questions(Number(given.seed), lists, (line, folder) => run(line, folder), scratch);
 await questions.prepare();
 const tally = new Map();
 const failed = [];
@@ -110,6 +148,7 @@ await inParallel(Number(given.questions), async (index) => {
 });
 rmSync(scratch, { recursive: true });
 for (const why of failed.slice(0, 20)) console.error(why);
+console.log('lists answered: 1');
 for (const [key, count] of [...tally].sort()) console.log(`${key}: ${count}`);
 console.log(`${given.questions} questions, ${failed.length} differ`);
 process.exitCode = failed.length === 0 ? 0 : 1;

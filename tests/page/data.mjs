@@ -295,6 +295,32 @@ test("each registered test has its file's hash and its outcome on the runs that 
   });
 });
 
+test("a registered test says what is proven of it, and what the paper alone says", async () => {
+  const verified = await run(["provenance", "verify", "provenance"]);
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+  await onPage({ hash: "#tests" }, async (page, base) => {
+    const section = await ready(page, "tests");
+    const { tests } = await (await fetch(`${base}data/tests.json`)).json();
+    const proven = tests.filter((test) => test.provenance.is_proven);
+    assert.ok(proven.length > 0);
+    for (const { name, file, provenance } of proven) {
+      const line = verified.stdout.split("\n").find((text) => text.includes(`: ${file}, `));
+      assert.match(line, /^ok /);
+      assert.ok(line.includes(provenance.committed), line);
+      const open = section.locator(`[data-test="${name}"]`);
+      await open.locator("summary").first().click();
+      assert.ok((await open.innerText()).includes(provenance.words), name);
+      assert.ok((await open.innerText()).includes(provenance.commit), name);
+    }
+    const r1 = section.locator("[data-test=r1]");
+    await r1.locator("summary").first().click();
+    assert.match(await r1.locator(".claims").innerText(), /commit f0bc3ad \(Table 14, Table 19\)[\s\S]*tag r11-rescue-reg/);
+    assert.match(await r1.innerText(), /no proof of when it was committed is here/);
+    await shot(r1, "tests-claims");
+    await shot(section.locator("[data-test=vllm-cpu-2]"), "tests-proof");
+  });
+});
+
 test("a figure is read when it is opened, and takes the page's colours", async () => {
   await onPage({ hash: "#figures?theme=dark" }, async (page) => {
     const section = await ready(page, "figures");

@@ -1,11 +1,12 @@
 // Files of one's own: a good run, a broken one, a log, against the command line.
 
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { onPage, ready, settled, shot } from "./open.mjs";
-import { run, scratch } from "./program.mjs";
+import { PROJECT, printed, run, scratch } from "./program.mjs";
+import { same } from "./shown.mjs";
 
 /**
  * Drops files onto the page, each under the path it has below `folder`.
@@ -61,6 +62,11 @@ test("a run directory that is dropped gets the command line's verdict, clause by
       [...trapped, ...recovered, ...draining].map((clause) => clause.margin),
     );
     assert.ok((await section.locator(".stamp").allTextContents()).includes("SIMULATED"));
+    // Every table that score prints is shown, the trap check of a stuck run among them.
+    assert.ok(score.trap_check.length > 0, "a stuck run has a trap check");
+    const tables = await section.locator("[data-table]").evaluateAll((all) => all.map(({ dataset }) => dataset.table));
+    assert.ok(tables.includes("trap_check"), `${tables}`);
+    await same(section, score);
     await shot(section, "drop-good");
   });
 });
@@ -117,6 +123,81 @@ test("a file that is too large gets the command line's own message", async () =>
     await drop(page, large, names);
     const said = await page.locator("#drop .wrong").allInnerTexts();
     assert.ok(said.join(" ").includes(words), `${said} says ${words}`);
+  });
+});
+
+test("a file too large to be read is not read, and gets the command line's own message", async () => {
+  const folder = await scratch();
+  const { folder: good, names } = await made();
+  const large = join(folder, "my-run");
+  await mkdir(large);
+  for (const name of names) {
+    await writeFile(join(large, name), await readFile(join(good, name)));
+  }
+  // 600 MiB of nothing: no disk holds them, and no memory is to.
+  const turns = await open(join(large, names.find((name) => name.startsWith("turns"))), "r+");
+  await turns.truncate(600 << 20);
+  await turns.close();
+  const { stdout } = await run(["score", large, "--format", "json"], folder);
+  const [problem] = JSON.parse(stdout).not_scored[0].problems;
+  const words = problem.slice(problem.indexOf("turns"));
+  assert.match(words, /expected at most 512 MiB, found 600 MiB/);
+  await onPage({ hash: "#drop" }, async (page) => {
+    const section = await ready(page, "drop");
+    await page.evaluate(() => {
+      window.read = 0;
+      const whole = Blob.prototype.arrayBuffer;
+      Blob.prototype.arrayBuffer = function () {
+        window.read += this.size;
+        return whole.call(this);
+      };
+    });
+    await section.locator("#drop-folder").setInputFiles(large);
+    await settled(page, "drop");
+    const said = await section.locator(".wrong").allInnerTexts();
+    assert.ok(said.join(" ").includes(words), `${said} says ${words}`);
+    assert.ok((await page.evaluate(() => window.read)) < 64 << 20, "it was read");
+  });
+});
+
+test("what logs do not say is asked with them: each control is a flag of diagnose", async () => {
+  const log = join(PROJECT, "crates/observed/tests/corpus");
+  const name = "vllm-log.v1.txt";
+  const hash = "#drop?drop.pool=300000&drop.reuse_ceiling=0.9&drop.client=closed&drop.cell=sglang-300k";
+  await onPage({ hash }, async (page) => {
+    const section = await ready(page, "drop");
+    await drop(page, log, [name]);
+    const flags = "--pool 300000 --reuse-ceiling 0.9 --closed --cell sglang-300k";
+    const command = section.locator(".command code");
+    assert.equal(await command.innerText(), `trapcheck diagnose ${flags} ${name}`);
+    const text = async () => (await section.locator(".answers pre").textContent()).trim();
+    const told = async () => (await run((await command.innerText()).split(" ").slice(1), log)).stdout.trim();
+    assert.equal(await text(), await told());
+    // A control that is moved judges the same files again.
+    await section.locator("[name=client]").selectOption("");
+    await section.locator("[name=sessions_per_s]").fill("0.1");
+    await settled(page, "drop");
+    assert.match(await command.innerText(), / --pool 300000 --reuse-ceiling 0.9 --cell sglang-300k --sessions-per-s 0.1 /);
+    assert.equal(await text(), await told());
+    const { services } = await printed(await command.innerText(), log);
+    assert.equal(await section.locator(".answers .state").first().innerText(), services[0].answers[0].verdict);
+    // A format that it is not in: the command line's own words.
+    await section.locator("[name=from]").selectOption("prometheus");
+    await settled(page, "drop");
+    const { stderr } = await run(["diagnose", "--from", "prometheus", name], log);
+    assert.equal((await section.locator(".status").innerText()).trim(), stderr.trim());
+    assert.equal(await section.locator(".command, .answers > *").count(), 0);
+    await shot(section, "drop-flags");
+  });
+});
+
+test("what a page cannot unpack is told with what does", async () => {
+  const folder = await scratch();
+  await writeFile(join(folder, "night.log.zst"), Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0]));
+  await onPage({ hash: "#drop" }, async (page) => {
+    await ready(page, "drop");
+    await drop(page, folder, ["night.log.zst"]);
+    assert.match(await page.locator("#drop .status").innerText(), /zstd -d.*trapcheck diagnose/);
   });
 });
 

@@ -3,51 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { onPage, ready, settled, shot } from "./open.mjs";
-import { printed, scratch } from "./program.mjs";
-
-/**
- * The numbers of a table as shown, by column.
- * @param {import("playwright-core").Locator} section
- * @param {string} name
- */
-async function shown(section, name) {
-  const cells = await section
-    .locator(`[data-table="${name}"] [data-row]`)
-    .evaluateAll((all) => all.map(({ dataset }) => ({ ...dataset })));
-  const rows = [];
-  for (const { row, column, value } of cells) {
-    rows[row] ??= {};
-    if (value !== undefined) {
-      rows[row][column] = Number(value);
-    }
-  }
-  return rows;
-}
-
-/**
- * Every table of an answer is shown, and each of its numbers is the command line's, to the last bit.
- * @param {import("playwright-core").Locator} section
- * @param {any} answer
- */
-async function same(section, answer) {
-  const tables = await section.locator("[data-table]").evaluateAll((all) => all.map((table) => table.dataset.table));
-  let compared = 0;
-  for (const name of tables) {
-    const rows = await shown(section, name);
-    assert.equal(rows.length, answer[name].length, name);
-    for (const [i, row] of rows.entries()) {
-      for (const [column, value] of Object.entries(row)) {
-        assert.equal(value, answer[name][i][column], `${name} row ${i} ${column}`);
-        compared += 1;
-      }
-    }
-  }
-  assert.ok(compared > 0, "nothing was compared");
-  return compared;
-}
-
-/** @param {import("playwright-core").Locator} section */
-const command = (section) => section.locator(".command code").innerText();
+import { printed } from "./program.mjs";
+import { command, same, sameAnswer } from "./shown.mjs";
 
 const QUESTIONS = [
   "calculator.what=trap",
@@ -102,30 +59,7 @@ for (const query of [
 async function sameEngines(query) {
   await onPage({ hash: `#engines?${query}` }, async (page) => {
     const section = await ready(page, "engines");
-    const answer = await printed(await command(section), await scratch());
-    const states = await section.locator(".verdict > .state").allInnerTexts();
-    assert.deepEqual(
-      states,
-      answer.states.map((state) => state.state),
-    );
-    const margins = await section
-      .locator(".engine")
-      .first()
-      .locator(".clause")
-      .evaluateAll((all) => all.map((clause) => clause.dataset.margin ?? null));
-    const { trapped, recovered, draining } = answer.states[0];
-    const clauses = [...trapped, ...recovered, ...draining];
-    const [why] = (await section.locator(".verdict").first().innerText()).split("\n");
-    // The token rate goes by a shorter name there: what decided is told by its margin.
-    const signed = (margin) => `(${margin < 0 ? "" : "+"}${margin.toFixed(4)})`;
-    assert.ok(
-      clauses.some(({ words, margin }) => why.includes(words) || (margin !== null && why.includes(signed(margin)))),
-      `${why} names what decided`,
-    );
-    assert.deepEqual(
-      margins.map((m) => (m === null ? null : Number(m))),
-      clauses.map((clause) => clause.margin),
-    );
+    await sameAnswer(section, "engines");
     assert.ok((await section.locator(".stamp").allTextContents()).filter((word) => word === "SIMULATED").length >= 4);
     await shot(section, `engines-${query.replaceAll(/[^a-z0-9]+/g, "-")}`);
   });
@@ -134,17 +68,7 @@ async function sameEngines(query) {
 test("the time scales are those of the runs that the shown commands make", async () => {
   await onPage({ hash: "#scales?scales.rate=1.5" }, async (page) => {
     const section = await ready(page, "scales");
-    const answer = await printed(await command(section), await scratch());
-    const shownRows = await section
-      .locator(".tables tbody tr")
-      .evaluateAll((rows) =>
-        rows.map((row) => [...row.querySelectorAll("[data-value]")].map((cell) => Number(cell.dataset.value))),
-      );
-    assert.equal(shownRows.length, 2);
-    for (const [i, values] of shownRows.entries()) {
-      const run = answer.runs[i];
-      assert.deepEqual(values, [run.gap_median_s, run.turnover_s, run.gap_over_turnover]);
-    }
+    await sameAnswer(section, "scales");
     await shot(section, "scales-light");
   });
 });

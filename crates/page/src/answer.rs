@@ -7,7 +7,7 @@ use trapcheck_answers::built_in;
 use trapcheck_runs::configs::Configs;
 
 use crate::Refused;
-use crate::dropped::{Source, files};
+use crate::dropped::{Source, files, sizes};
 use crate::question::Question;
 use crate::reply::Reply;
 use crate::{command, judge, knee, lists, simulate, theory};
@@ -58,7 +58,10 @@ fn told(
 ) -> String {
     let answered = Question::parse(question).and_then(|question| {
         command::check(&question)?;
-        reply(&question, configs()?)
+        match question.ask.as_str() {
+            "sizes" => sizes(&question),
+            _ => reply(&question, configs()?),
+        }
     });
     match answered {
         Ok(reply) => json!({"ok": reply.into_json()}),

@@ -120,6 +120,7 @@ const OTHER: &[(&str, &[&[&str]])] = &[
     ("simulate", &[&["cell", "workload", "rate", "seed", "runs"], OPTIONS]),
     ("time_scales", &[&["cell", "workload", "rate", "seed"], OPTIONS]),
     ("judge", &[&["files"], KNOWN]),
+    ("sizes", &[&["files"]]),
     ("command", &[&["question"]]),
 ];
 
@@ -138,7 +139,8 @@ pub fn check(question: &Question) -> Result<(), Refused> {
         return Err(Refused(unknown("field", name, &question.ask, known())));
     }
     let both = |a: &str, b: &str| question.has(a) && question.has(b);
-    for (name, other) in NEEDS {
+    let of_logs = (question.ask == "judge").then_some(("sessions_per_s", "cell"));
+    for (name, other) in NEEDS.iter().copied().chain(of_logs) {
         if question.has(name) && !question.has(other) {
             return Err(Refused(format!("--{} needs --{}", flag(name), flag(other))));
         }
@@ -225,6 +227,7 @@ mod tests {
         assert!(misspelt.contains("rat") && misspelt.contains("rate"), "{misspelt}");
         assert!(why(r#"{"ask":"tarp"}"#).contains("trap"));
         assert_eq!(why(r#"{"ask":"trap","fixed_s":1}"#), "--fixed-s needs --per-token-us");
+        assert_eq!(why(r#"{"ask":"judge","sessions_per_s":1}"#), "--sessions-per-s needs --cell");
         assert_eq!(
             why(r#"{"ask":"rescue","backlog":100,"engage_at":1800}"#),
             "--backlog and --engage-at cannot be given together"

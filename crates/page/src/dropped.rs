@@ -1,25 +1,40 @@
 //! Files that were dropped on a page: their paths and their bytes.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use trapcheck_setup::limits;
+use trapcheck_setup::packing::{size_of, too_large};
 
 use crate::Refused;
 use crate::question::Question;
+use crate::reply::Reply;
 
 /// Gives the bytes at a place of so many bytes; none where there are none.
 pub type Source<'a> = &'a dyn Fn(u32, u32) -> Option<Vec<u8>>;
 
 /// What is said of a file behind zstd, whose unpacker a page does not have.
-pub const NO_ZSTD: &str = "zstd is not unpacked here: give csv or csv.gz, or ask the command line";
+pub const NO_ZSTD: &str = "zstd is not unpacked in a page: unpack it first (zstd -d), or give it to \
+                           trapcheck score or trapcheck diagnose, which read it";
 
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
     /// Its path from where it was dropped.
     pub path: PathBuf,
-    /// Its bytes.
+    /// Its bytes; none where it is too large to be read.
     pub bytes: Vec<u8>,
+    /// Its size, bytes.
+    pub size: u64,
+}
+
+impl Dropped {
+    /// Why it is not read, if it is too large: a page has no room for it.
+    pub fn too_large(&self) -> Option<io::Error> {
+        let found = || format!("found {}", size_of(self.size));
+        (self.size > limits::FILE_BYTES).then(|| too_large(&found(), limits::FILE_BYTES))
+    }
 }
 
 /// A file of a question.
@@ -30,6 +45,7 @@ struct Named {
     ptr: Option<u32>,
     len: Option<u32>,
     text: Option<String>,
+    size: Option<u64>,
 }
 
 /// The files of a question, in order of path.
@@ -45,6 +61,18 @@ pub fn files(question: &Question, bytes: Source<'_>) -> Result<Vec<Dropped>, Ref
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// Answers `sizes`: which files are too large to be read. A page asks by name and size before
+/// it reads any, and gives those by their size alone.
+///
+/// # Errors
+/// As [`files`].
+pub fn sizes(question: &Question) -> Result<Reply, Refused> {
+    let named: Vec<Named> = question.field("files")?.unwrap_or_default();
+    let over = named.iter().filter(|file| file.size.is_some_and(|size| size > limits::FILE_BYTES));
+    let names: Vec<&String> = over.map(|file| &file.name).collect();
+    Ok(Reply::empty().with("too_large", names))
 }
 
 /// The paths of a question's files, without their bytes.
@@ -65,8 +93,12 @@ fn read(file: Named, source: Source<'_>) -> Result<Dropped, Refused> {
         (None, Some(ptr), Some(len)) => source(ptr, len),
         _ => None,
     };
-    let bytes = bytes.ok_or_else(|| Refused(format!("{}: no bytes", file.name)))?;
-    Ok(Dropped { path, bytes })
+    let unread = Dropped { path, bytes: Vec::new(), size: file.size.unwrap_or(0) };
+    match bytes {
+        Some(bytes) => Ok(Dropped { size: bytes.len() as u64, bytes, ..unread }),
+        None if unread.too_large().is_some() => Ok(unread),
+        None => Err(Refused(format!("{}: no bytes", file.name))),
+    }
 }
 
 /// A path below where it was dropped.

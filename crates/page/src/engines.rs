@@ -2,20 +2,17 @@
 
 use serde_json::{Value, json};
 use trapcheck_answers::score::because;
+use trapcheck_runs::configs::Configs;
 use trapcheck_runs::rule::json::clause;
 
 use crate::judged::ScoredRun;
+use crate::judged::moments::moments;
 use crate::measure::share::Share;
 use crate::run::Run;
 use crate::setup::{Protocol, Span};
 
-/// Hits are gone from the first bin below this on, and back from the first above
-/// [`BACK_ABOVE`] after it.
-const GONE_BELOW: f64 = 0.2;
-/// See [`GONE_BELOW`].
-const BACK_ABOVE: f64 = 0.8;
-
-/// Requests that wait in the engine, means of the samples in each bin of a run's backlog.
+/// Requests that wait in the engine, means of the samples in each bin of a run's backlog; bins
+/// between two samples are left out.
 pub fn waiting(run: &Run, protocol: &Protocol) -> Vec<(f64, Option<f64>)> {
     let whole = Span::new(0.0, run.meta.duration_s);
     let mean = |bin: Span| {
@@ -23,11 +20,12 @@ pub fn waiting(run: &Run, protocol: &Protocol) -> Vec<(f64, Option<f64>)> {
         let waiting: Vec<f64> = samples.filter_map(|s| s.waiting.map(|n| n as f64)).collect();
         crate::measure::stats::mean(&waiting)
     };
-    whole.bins(protocol.bins.backlog_s).into_iter().map(|bin| (bin.middle_s(), mean(bin))).collect()
+    let bins = whole.bins(protocol.bins.backlog_s).into_iter();
+    bins.map(|bin| (bin.middle_s(), mean(bin))).filter(|(_, waiting)| waiting.is_some()).collect()
 }
 
 /// The run, its series and what happened to it.
-pub fn engine(run: &ScoredRun, protocol: &Protocol, waiting: &[(f64, Option<f64>)]) -> Value {
+pub fn engine(run: &ScoredRun, configs: &Configs, waiting: &[(f64, Option<f64>)]) -> Value {
     let series = &run.measures.series;
     let known = |points: &[(f64, f64)]| -> Value {
         line(points.iter().map(|(t_s, value)| (*t_s, Some(*value))))
@@ -57,7 +55,10 @@ pub fn engine(run: &ScoredRun, protocol: &Protocol, waiting: &[(f64, Option<f64>
         "state": state.map(|state| state.state.word()),
         "because": state.map(because),
         "decided_by": state.and_then(|state| state.deciding()).map(clause),
-        "events": events(run, protocol),
+        "events": moments(run, configs)
+            .into_iter()
+            .map(|(t_s, what)| json!({"t_s": t_s, "what": what}))
+            .collect::<Vec<_>>(),
     })
 }
 
@@ -68,34 +69,4 @@ fn line(points: impl Iterator<Item = (f64, Option<f64>)>) -> Value {
 
 fn shares(bins: &[(f64, Share)]) -> Value {
     line(bins.iter().map(|(t_s, share)| (*t_s, share.value())))
-}
-
-/// What happened, in order of time.
-fn events(run: &ScoredRun, protocol: &Protocol) -> Vec<Value> {
-    let burst = &protocol.paired.burst;
-    let begins = run.measures.burst_start_s;
-    let gate = run.meta.gate.as_ref();
-    let gone = first(run, 0.0, |share| share < GONE_BELOW);
-    let back = gone.and_then(|from_s| first(run, from_s, |share| share > BACK_ABOVE));
-    let window = run.measures.window_span;
-    let mut events = vec![
-        (begins, "burst begins"),
-        (begins.map(|t_s| t_s + burst.length_s), "burst over"),
-        (gate.and_then(|gate| gate.engage_s), "cap on"),
-        (gate.and_then(|gate| gate.release_s), "cap off"),
-        (gone, "hits gone"),
-        (back, "hits back"),
-        (Some(window.start_s), "window begins"),
-        (Some(window.end_s), "window over"),
-    ];
-    events.sort_by(|a, b| a.0.unwrap_or(f64::INFINITY).total_cmp(&b.0.unwrap_or(f64::INFINITY)));
-    let known = events.into_iter().filter_map(|(t_s, what)| Some((t_s?, what)));
-    known.map(|(t_s, what)| json!({"t_s": t_s, "what": what})).collect()
-}
-
-/// The middle of the first bin after a time whose hits are as asked.
-fn first(run: &ScoredRun, after_s: f64, is: impl Fn(f64) -> bool) -> Option<f64> {
-    let bins = &run.measures.series.hits;
-    let found = bins.iter().find(|(t_s, share)| *t_s > after_s && share.value().is_some_and(&is));
-    found.map(|(t_s, _)| *t_s)
 }

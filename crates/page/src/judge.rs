@@ -60,8 +60,7 @@ impl<'a> Judged<'a> {
     fn engines(&self) -> Vec<Value> {
         let of = |(dir, waiting): &Waiting| {
             let run = self.scoring.runs.iter().find(|run| run.dir == *dir)?;
-            let (_, _, protocol) = self.configs.of_cell(&run.meta.cell)?;
-            Some(engine(run, protocol, waiting))
+            Some(engine(run, self.configs, waiting))
         };
         self.waiting.iter().filter_map(of).collect()
     }
@@ -116,7 +115,7 @@ pub fn logs(
 pub fn command(question: &Question) -> Result<String, Refused> {
     let paths = paths(question)?;
     let named: Vec<Dropped> =
-        paths.into_iter().map(|path| Dropped { path, bytes: Vec::new() }).collect();
+        paths.into_iter().map(|path| Dropped { path, bytes: Vec::new(), size: 0 }).collect();
     let folders = run_folders(&named);
     let words = |paths: Vec<&Path>| {
         let words = paths.iter().map(|path| quoted(&path.display().to_string()));

@@ -1,10 +1,11 @@
 //! What there is to ask about: cells, workloads and protocols with their values.
 
 use serde_json::{Value, json};
+use trapcheck_observed::format::Format;
 use trapcheck_runs::configs::{Configs, SessionWorkload};
 
 use crate::reply::Reply;
-use crate::setup::{Cell, Protocol, ToolTime, TurnLaw, Workload};
+use crate::setup::{Cell, Protocol, Speed, ToolTime, TurnLaw, Workload};
 
 /// The lists.
 pub fn lists(configs: &Configs) -> Reply {
@@ -14,6 +15,7 @@ pub fn lists(configs: &Configs) -> Reply {
         .with("cells", configs.cells.values().map(|cell| of_cell(cell, configs)).collect::<Value>())
         .with("workloads", workloads.chain(of_sessions).collect::<Value>())
         .with("protocols", configs.protocols.values().map(of_protocol).collect::<Value>())
+        .with("formats", Format::ALL.map(Format::word))
 }
 
 fn of_cell(cell: &Cell, configs: &Configs) -> Value {
@@ -34,6 +36,7 @@ fn of_cell(cell: &Cell, configs: &Configs) -> Value {
         "scheduling": cell.scheduling,
         "batching": cell.batching,
         "has_iteration_costs": cell.iteration_parts().is_some(),
+        "needs_token_cost_factor": matches!(cell.speed, Speed::AllMissRate { .. }),
         "rates": rates,
     })
 }

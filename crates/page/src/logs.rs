@@ -93,6 +93,9 @@ fn name_of(path: &Path) -> String {
 }
 
 fn read(file: &Dropped, format: Option<Format>) -> Result<Observed, String> {
+    if let Some(why) = file.too_large() {
+        return Err(format!("cannot read: {why} in a page; trapcheck diagnose reads it"));
+    }
     let (raw, name) = (file.bytes.as_slice(), name_of(&file.path));
     match Packing::of(raw) {
         Packing::Gzip => read_stream(flate2::read::MultiGzDecoder::new(raw), &name, format),

@@ -9,8 +9,7 @@ use trapcheck_runs::run::columns::{Columns, Field, Mapping};
 use trapcheck_runs::run::load::{File, Files};
 use trapcheck_runs::run::{ENDINGS, META, Problem, STARTED, Shape, SourceFile, Text};
 use trapcheck_setup::hash::sha256_hex;
-use trapcheck_setup::limits;
-use trapcheck_setup::packing::{Packing, size_of, too_large, unpack};
+use trapcheck_setup::packing::{Packing, unpack};
 
 use crate::dropped::{Dropped, NO_ZSTD};
 
@@ -61,9 +60,7 @@ impl<'a> Files for RunFiles<'a> {
     fn take(&mut self, path: &Path) -> Result<Bytes<'a>, Problem> {
         let file = self.files.get(path).copied();
         let file = file.ok_or_else(|| Problem::new(path, "cannot read: it was not dropped"))?;
-        let size = file.bytes.len() as u64;
-        if size > limits::FILE_BYTES {
-            let why = too_large(&format!("found {}", size_of(size)), limits::FILE_BYTES);
+        if let Some(why) = file.too_large() {
             return Err(Problem::new(path, format!("cannot read: {why}")));
         }
         Ok(Bytes(file))
@@ -98,7 +95,7 @@ impl File for Bytes<'_> {
     }
 
     fn parquet(&self, _: &[Field], _: Option<&Mapping<'_>>) -> Result<Columns, Vec<Problem>> {
-        let message = "parquet is not read here: give csv or csv.gz, or ask trapcheck score";
+        let message = "parquet is not read in a page: give it to trapcheck score, which reads it";
         Err(vec![Problem::new(&self.0.path, message)])
     }
 }

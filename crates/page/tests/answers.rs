@@ -86,7 +86,26 @@ fn two_engines_are_simulated_and_judged_each_with_what_happened_when() {
     assert_eq!(happened(&engines[0], "burst begins"), Some(json!(1200.0)));
     assert_eq!(happened(&engines[0], "cap on"), None);
     assert_eq!(happened(&engines[1], "cap on"), Some(json!(1800.0)));
-    assert!(happened(&engines[1], "hits back").is_some());
+    // Each time that they change, off the curve that is drawn: alone they never come back.
+    let changes = |engine: &Value| -> Vec<(f64, bool)> {
+        let events = engine["events"].as_array().unwrap().iter();
+        let hits = events.filter(|e| e["what"].as_str().unwrap().starts_with("hits "));
+        hits.map(|e| (e["t_s"].as_f64().unwrap(), e["what"] == "hits back")).collect()
+    };
+    for engine in engines {
+        let curve = &engine["follow_up_hits"];
+        let (t_s, hits) = (curve["t_s"].as_array().unwrap(), curve["value"].as_array().unwrap());
+        let (mut gone, mut expected) = (false, Vec::new());
+        for (t, hit) in t_s.iter().zip(hits).filter_map(|(t, h)| Some((t.as_f64()?, h.as_f64()?))) {
+            if if gone { hit > 0.8 } else { hit < 0.2 } {
+                gone = !gone;
+                expected.push((t, !gone));
+            }
+        }
+        assert_eq!(changes(engine), expected);
+    }
+    assert_eq!(changes(&engines[0]).len(), 1);
+    assert!(changes(&engines[1]).len() > 1);
     for series in ["hits", "backlog", "waiting"] {
         let (t_s, value) = (&engines[0][series]["t_s"], &engines[0][series]["value"]);
         assert_eq!(t_s.as_array().unwrap().len(), value.as_array().unwrap().len(), "{series}");
@@ -145,4 +164,39 @@ fn bytes_of_a_dropped_file_are_asked_for_by_place_and_length() {
     let said: Value = serde_json::from_str(&answer_with(question, &bytes)).unwrap();
     assert_eq!(said["ok"]["what"], "observed", "{said}");
     assert_eq!(refused(question), "a.prom: no bytes");
+}
+
+#[test]
+fn a_file_too_large_to_be_read_is_told_by_its_size_and_judged_without_its_bytes() {
+    let size = 600u64 << 20;
+    let most = json!({"name": "run/most.csv", "size": 512u64 << 20});
+    let files = json!([{"name": "run/meta.json", "size": 2}, {"name": "run/turns.csv", "size": size}, most]);
+    assert_eq!(ok(json!({"ask": "sizes", "files": files}))["too_large"], json!(["run/turns.csv"]));
+    let files =
+        json!([{"name": "run/meta.json", "size": size}, {"name": "run/turns.csv", "text": ""}]);
+    let said = ok(json!({"ask": "judge", "files": files}));
+    assert_eq!(
+        said["not_scored"][0]["problems"][0],
+        "run/meta.json: cannot read: too large: expected at most 512 MiB, found 600 MiB"
+    );
+    let log = |size: u64| json!({"ask": "judge", "files": [{"name": "server.log", "size": size}]});
+    assert_eq!(
+        refused(&log(size).to_string()),
+        "server.log: cannot read: too large: expected at most 512 MiB, found 600 MiB in a page; \
+         trapcheck diagnose reads it"
+    );
+    assert_eq!(refused(&log(3).to_string()), "server.log: no bytes");
+}
+
+#[test]
+fn what_a_page_cannot_unpack_is_told_with_what_does() {
+    let zstd = [0x28, 0xb5, 0x2f, 0xfd, 0];
+    let bytes = |_: u32, _: u32| Some(zstd.to_vec());
+    let question = r#"{"ask":"judge","files":[{"name":"a.log.zst","ptr":8,"len":5}]}"#;
+    let said: Value = serde_json::from_str(&answer_with(question, &bytes)).unwrap();
+    assert_eq!(
+        said["error"],
+        "a.log.zst: zstd is not unpacked in a page: unpack it first (zstd -d), or give it to \
+         trapcheck score or trapcheck diagnose, which read it"
+    );
 }

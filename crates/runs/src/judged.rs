@@ -5,6 +5,7 @@
 
 pub mod binding;
 pub mod bound;
+pub mod moments;
 pub mod score;
 pub mod statistics;
 pub mod verdict;

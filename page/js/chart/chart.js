@@ -57,6 +57,16 @@ const widths = new ResizeObserver((entries) => {
 });
 
 /**
+ * Takes away a chart, so that it is not drawn again either.
+ * @param {Element} place
+ */
+export function erase(place) {
+  drawn.delete(place);
+  widths.unobserve(place);
+  place.replaceChildren();
+}
+
+/**
  * Draws a chart in its place, and again when the place becomes wider or narrower.
  * @param {Element} place
  * @param {Chart} chart

@@ -1,45 +1,32 @@
 // Model F for any cell and load: the trap, a cut, a stop, a rescue.
 
+import { answering } from "../answering.js";
 import { draw } from "../chart/chart.js";
 import { showCommand } from "../command.js";
 import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
-import { say, wrong } from "../notice.js";
-import { ask, lists } from "../program.js";
+import { named, OWN, offered } from "../offered.js";
+import { asking } from "../program.js";
 import { table } from "../table.js";
-import { isHere, named, OWN } from "./engines.js";
 import { curvePicture, cutPicture, mixPicture, premiumPicture } from "./model.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const status = one(root, ".status");
+  const ask = asking();
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
-  const { cells, workloads } = await lists();
+  const { cells, workloads } = await offered();
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(cells));
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [OWN, ...named(workloads.filter(isHere))]);
-  let asked = 0;
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [OWN, ...named(workloads)]);
 
-  async function answer() {
+  function answer() {
     fields(root, form.text("what"));
-    say(status, "computing …");
-    root.dataset.busy = "yes";
-    asked += 1;
-    const mine = asked;
-    try {
+    return answering(root, "computing …", async () => {
       const { ok } = await ask(question(form));
-      if (mine === asked) {
-        show(root, form.text("what"), ok);
-        say(status, "Model values. No run is behind them.");
-      }
-    } catch (error) {
-      if (mine === asked) {
-        wrong(status, error);
-        fill(one(root, ".answers"));
-      }
-    }
-    root.dataset.busy = "no";
+      show(root, form.text("what"), ok);
+      return "Model values. No run is behind them.";
+    });
   }
-  await answer();
+  answer();
 }
 
 /**

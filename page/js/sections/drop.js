@@ -1,27 +1,43 @@
 // Files of one's own, judged in the browser: a run directory, a log, a scrape.
 
+import { answering } from "../answering.js";
 import { draw } from "../chart/chart.js";
 import { showCommand } from "../command.js";
 import { fill, h, one } from "../dom.js";
-import { bind } from "../form.js";
+import { bind, offer } from "../form.js";
 import { gather } from "../gather.js";
-import { say, wrong } from "../notice.js";
-import { ask } from "../program.js";
+import { say } from "../notice.js";
+import { named, offered } from "../offered.js";
+import { asking } from "../program.js";
 import { table } from "../table.js";
-import { look, timeline } from "../timeline.js";
+import { look, moments, timeline } from "../timeline.js";
 import { badge, clauses } from "../verdict.js";
 import { notes } from "./calculator.js";
 
+/** @typedef {{name: string, file: File}} Chosen */
+
 /** @param {HTMLElement} root */
-export function start(root) {
+export async function start(root) {
   const zone = one(root, ".zone");
+  const ask = asking();
   /** @type {Chosen[]} */
-  let last = [];
-  const again = () => last.length > 0 && judge(root, form, last);
-  const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), again);
-  const take = (/** @type {Chosen[]} */ chosen) => {
-    last = chosen;
-    return judge(root, form, chosen);
+  let chosen = [];
+  const { cells, formats } = await offered();
+  const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => {
+    if (chosen.length > 0) {
+      judge(root, ask, form, chosen);
+    }
+  });
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), [NONE, ...named(cells)]);
+  const words = formats.map((name) => ({ name, label: name }));
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=from]")), [{ ...NONE, label: "told by its content" }, ...words]);
+  const take = (/** @type {Chosen[]} */ files) => {
+    chosen = files;
+    if (files.length === 0) {
+      say(one(root, ".status"), "No file was given.");
+      return;
+    }
+    return judge(root, ask, form, files);
   };
   const over = (/** @type {DragEvent} */ event) => {
     event.preventDefault();
@@ -33,49 +49,69 @@ export function start(root) {
     event.preventDefault();
     zone.classList.remove("over");
     if (event.dataTransfer !== null) {
-      await take(await gather(event.dataTransfer));
+      take(await gather(event.dataTransfer));
     }
   });
   for (const input of root.querySelectorAll("input[type=file]")) {
-    input.addEventListener("change", async () => {
+    input.addEventListener("change", () => {
       const { files } = /** @type {HTMLInputElement} */ (input);
-      const chosen = [...(files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file }));
-      await take(chosen);
+      take([...(files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
       /** @type {HTMLInputElement} */ (input).value = "";
     });
   }
   say(one(root, ".status"), "Nothing is sent anywhere: what is dropped stays in this browser.");
 }
 
-/** @typedef {{name: string, file: File}} Chosen */
+/** What stands in a list for none. */
+const NONE = { name: "", label: "none" };
+
+/** How often files were judged: what is read for an older question is not asked. */
+let turn = 0;
 
 /**
  * @param {HTMLElement} root
+ * @param {import("../program.js").Ask} ask
  * @param {import("../form.js").Form} form
  * @param {Chosen[]} chosen
  */
-async function judge(root, form, chosen) {
-  const status = one(root, ".status");
-  if (chosen.length === 0) {
-    say(status, "No file was given.");
-    return;
-  }
-  say(status, `reading ${chosen.length === 1 ? chosen[0]?.name : `${chosen.length} files`} …`);
-  root.dataset.busy = "yes";
-  fill(one(root, ".answers"));
-  try {
-    const files = await Promise.all(
-      chosen.map(async ({ name, file }) => ({ name, bytes: new Uint8Array(await file.arrayBuffer()) })),
+function judge(root, ask, form, chosen) {
+  turn += 1;
+  const mine = turn;
+  const what = chosen.length === 1 ? chosen[0]?.name : `${chosen.length} files`;
+  return answering(root, `reading ${what} …`, async () => {
+    // By name and size first: what is too large is judged without its bytes.
+    const sizes = chosen.map(({ name, file }) => ({ name, size: file.size }));
+    const over = new Set((await ask({ ask: "sizes", files: sizes })).ok.too_large);
+    const read = await Promise.all(
+      chosen
+        .filter(({ name }) => !over.has(name))
+        .map(async ({ name, file }) => ({ name, bytes: new Uint8Array(await file.arrayBuffer()) })),
     );
-    const { ok, elapsedMs } = await ask({ ask: "judge", pool: form.number("pool") }, files);
+    if (mine !== turn) {
+      await new Promise(() => {});
+    }
+    const files = sizes.filter(({ name }) => over.has(name));
+    const { ok, elapsedMs } = await ask({ ask: "judge", ...known(form), files }, read);
     fill(one(root, ".answers"), ...(ok.what === "runs" ? runs(ok) : observed(ok)));
     paint(root, ok);
     showCommand(one(root, ".commands"), ok.command ? [ok.command] : []);
-    say(status, `Judged in ${(elapsedMs / 1000).toPrecision(2)} s, in this browser. Nothing was sent anywhere.`);
-  } catch (error) {
-    wrong(status, error);
-  }
-  root.dataset.busy = "no";
+    return `Judged in ${(elapsedMs / 1000).toPrecision(2)} s, in this browser. Nothing was sent anywhere.`;
+  });
+}
+
+/**
+ * What logs cannot say themselves.
+ * @param {import("../form.js").Form} form
+ */
+function known(form) {
+  return {
+    from: form.text("from") || undefined,
+    pool: form.number("pool"),
+    reuse_ceiling: form.number("reuse_ceiling"),
+    closed: form.text("client") === "closed" || undefined,
+    cell: form.text("cell") || undefined,
+    sessions_per_s: form.number("sessions_per_s"),
+  };
 }
 
 /** @param {any} ok */
@@ -93,7 +129,7 @@ function runs(ok) {
   });
   const pictures = (ok.engines ?? []).map(() => h("div", { class: "picture" }));
   const tables = Object.entries(ok.printed ?? {}).map(([name, printed]) =>
-    table(/** @type {any} */ (printed), ok[name]),
+    h("div", { "data-table": name }, table(/** @type {any} */ (printed), ok[name])),
   );
   const bad = (ok.not_scored ?? []).map((/** @type {any} */ run) =>
     h("p", { class: "wrong" }, [run.problems].flat().join("; ")),
@@ -139,12 +175,11 @@ function engine(engine) {
         name: engine.arm,
         look: look(engine.arm),
         source: engine.source,
-        series: { hits: engine.hits, backlog: engine.backlog, held: engine.held },
+        series: { follow_up_hits: engine.follow_up_hits, backlog: engine.backlog, held: engine.held },
       },
     ],
-    moments: engine.events
-      .filter((event) => !event.what.startsWith("window"))
-      .map((event) => ({ at: event.t_s, name: event.what })),
+    followUps: true,
+    moments: moments(engine.events.filter((event) => !event.what.startsWith("window"))),
     shades: engine.window ? [{ from: engine.window[0], to: engine.window[1], look: "window" }] : [],
     span: [0, engine.duration_s],
     stamp: "MEASURED",

@@ -1,14 +1,15 @@
 // Two engines under the same traffic, live: one is left alone, the other gets a session cap.
 
+import { answering } from "../answering.js";
 import { draw, mark } from "../chart/chart.js";
 import { nearest } from "../chart/cursor.js";
 import { tick } from "../chart/scale.js";
 import { showCommand } from "../command.js";
 import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
-import { say, wrong } from "../notice.js";
-import { ask, lists } from "../program.js";
-import { timeline } from "../timeline.js";
+import { named, OWN, offered } from "../offered.js";
+import { asking } from "../program.js";
+import { moments, timeline } from "../timeline.js";
 import { badge, clauses } from "../verdict.js";
 
 /** Events that the picture shows by other means, or that lie on their beginning. */
@@ -16,54 +17,64 @@ const ENDS = /^(window|burst over)/;
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const status = one(root, ".status");
   const time = /** @type {HTMLInputElement} */ (one(root, "#engines-time"));
+  const ask = asking();
   /** @type {any} */
   let shown = null;
-  const { cells, workloads } = await lists();
-  const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
-  const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
+  let protocol = "";
+  const { simulated, workloads, protocol: protocolOf, factor } = await offered();
+  const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), (byHand) => {
+    fit(byHand);
+    answer();
+  });
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [OWN, ...named(workloads.filter(isHere))]);
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), [OWN, ...named(workloads)]);
 
-  async function answer() {
-    say(status, "simulating both engines …");
-    root.dataset.busy = "yes";
-    try {
+  /**
+   * Fits burst and times to the cell's protocol. Where a hand chose another one, what was set for the last is gone.
+   * @param {boolean} byHand
+   */
+  function fit(byHand) {
+    const own = protocolOf(form.text("cell"));
+    form.standards({ token_cost_factor: { value: factor(form.text("cell")) ?? "" } }, false);
+    if (own !== undefined && own.name !== protocol) {
+      form.standards(times(own), byHand);
+      protocol = own.name;
+    }
+  }
+
+  function answer() {
+    shown = null;
+    return answering(root, "simulating both engines …", async () => {
       const { ok, elapsedMs } = await ask(question(form));
       shown = ok;
       show(root, ok);
       at(root, ok, Number(time.value));
       const seconds = (elapsedMs / 1000).toPrecision(2);
       root.dataset.elapsedS = String(elapsedMs / 1000);
-      say(status, `Simulated: ${ok.engines.length} engines in ${seconds} s, in this browser.`);
-    } catch (error) {
-      wrong(status, error);
-    }
-    root.dataset.busy = "no";
+      return `Simulated: ${ok.engines.length} engines in ${seconds} s, in this browser.`;
+    });
   }
 
   time.addEventListener("input", () => shown && at(root, shown, Number(time.value)));
   player(one(root, "#engines-play"), time);
-  await answer();
-}
-
-/** What stands in a list of workloads for none in place of the cell's. */
-export const OWN = { name: "", label: "the cell's own" };
-
-/**
- * Whether a workload's sessions are in the program: recorded ones lie in files.
- * @param {any} workload
- */
-export function isHere(workload) {
-  return workload.kind !== "recorded";
+  fit(false);
+  answer();
 }
 
 /**
- * @param {any[]} cells
+ * What burst and times are at first under a protocol: the cap comes ten lengths of the burst after its beginning, as in
+ * the registered rescues at 1800 s and at 150 s, and what is looked at is where the evaluation window begins.
+ * @param {{burst: {sessions: number, start_s: number, length_s: number}, horizon_s: number, window: number[]}} protocol
+ * @returns {Record<string, import("../form.js").Standard>}
  */
-export function named(cells) {
-  return cells.map((cell) => ({ name: cell.name, label: cell.name }));
+function times({ burst, horizon_s, window: [from = 0] }) {
+  const step = 10 ** Math.floor(Math.log10(horizon_s / 500));
+  return {
+    burst: { value: burst.sessions },
+    from: { value: burst.start_s + 10 * burst.length_s, max: horizon_s, step },
+    t: { value: from, max: horizon_s, step },
+  };
 }
 
 /** @param {import("../form.js").Form} form */
@@ -102,8 +113,6 @@ const NAMES = {
 function show(root, ok) {
   /** @type {import("../shapes.js").Engine[]} */
   const engines = ok.engines.map((/** @type {any} */ engine) => ({ ...engine, name: NAMES[engine.arm] ?? engine.arm }));
-  const time = /** @type {HTMLInputElement} */ (one(root, "#engines-time"));
-  time.max = String(Math.max(...engines.map((engine) => engine.duration_s)));
   const places = root.querySelectorAll(".engine");
   for (const [i, engine] of engines.entries()) {
     const place = places[i];
@@ -139,9 +148,7 @@ function picture(engine) {
       },
     ],
     followUps: true,
-    moments: engine.events
-      .filter((event) => !ENDS.test(event.what))
-      .map((event) => ({ at: event.t_s, name: event.what })),
+    moments: moments(engine.events.filter((event) => !ENDS.test(event.what))),
     shades: [
       ...(window ? [{ from: window[0], to: window[1], look: "window", name: "evaluation window" }] : []),
       ...capped(engine),

@@ -1,44 +1,39 @@
 // How many sessions fit: hits against the population, from an empty engine and from a trap.
 
+import { answering, clear } from "../answering.js";
 import { draw } from "../chart/chart.js";
 import { showCommand } from "../command.js";
 import { fill, h, one } from "../dom.js";
 import { bind, offer } from "../form.js";
-import { say, wrong } from "../notice.js";
-import { ask, lists } from "../program.js";
+import { say } from "../notice.js";
+import { named, offered } from "../offered.js";
+import { asking } from "../program.js";
 import { table } from "../table.js";
 import { notes } from "./calculator.js";
-import { isHere, named } from "./engines.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const status = one(root, ".status");
+  const ask = asking();
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => {
-    say(status, "Changed. Simulate to see what it does.");
+    ask.close();
+    clear(root);
+    say(one(root, ".status"), "Changed. Simulate to see what it does.");
+    root.dataset.busy = "no";
   });
-  const { cells, workloads } = await lists();
-  const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
+  const { simulated, workloads, factor } = await offered();
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), named(workloads.filter(isHere)));
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=workload]")), named(workloads));
 
-  async function answer() {
-    say(status, "simulating closed populations: some seconds …");
-    root.dataset.busy = "yes";
-    try {
-      const { ok, elapsedMs } = await ask(question(form));
+  function answer() {
+    return answering(root, "simulating closed populations: some seconds …", async () => {
+      const { ok, elapsedMs } = await ask({ ...question(form), token_cost_factor: factor(form.text("cell")) });
       show(root, ok);
       const seconds = (elapsedMs / 1000).toPrecision(2);
-      say(
-        status,
-        `Simulated: ${ok.points.length} runs in ${seconds} s, in this browser. The lines that say theory are model values.`,
-      );
-    } catch (error) {
-      wrong(status, error);
-    }
-    root.dataset.busy = "no";
+      return `Simulated: ${ok.points.length} runs in ${seconds} s, in this browser. The lines that say theory are model values.`;
+    });
   }
   one(root, "#knee-go").addEventListener("click", answer);
-  await answer();
+  answer();
 }
 
 /** @param {import("../form.js").Form} form */

@@ -1,47 +1,41 @@
 // Two time scales: how long a session is away, and how long the pool takes to be written anew.
 
+import { answering } from "../answering.js";
 import { draw } from "../chart/chart.js";
 import { showCommand } from "../command.js";
 import { fill, one } from "../dom.js";
 import { bind, offer } from "../form.js";
-import { say, wrong } from "../notice.js";
-import { ask, lists } from "../program.js";
+import { named, offered } from "../offered.js";
+import { asking } from "../program.js";
 import { table } from "../table.js";
-import { named } from "./engines.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  const status = one(root, ".status");
+  const ask = asking();
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => answer());
   const rate = /** @type {HTMLInputElement} */ (one(root, "[name=rate]"));
   const said = () => {
     one(root, "#scales-rate").textContent = rate.value;
   };
   rate.addEventListener("input", said);
-  said();
-  const { cells } = await lists();
-  const simulated = cells.filter((/** @type {any} */ cell) => cell.has_iteration_costs);
+  const { simulated, factor } = await offered();
   offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), named(simulated));
 
-  async function answer() {
-    say(status, "simulating …");
-    root.dataset.busy = "yes";
-    try {
-      const question = {
+  function answer() {
+    said();
+    return answering(root, "simulating …", async () => {
+      const { ok } = await ask({
         ask: "time_scales",
         cell: form.text("cell"),
         rate: form.number("rate"),
         seed: form.number("seed"),
-      };
-      const { ok } = await ask(question);
+        token_cost_factor: factor(form.text("cell")),
+      });
       show(root, ok);
-      say(status, "Simulated runs; their medians over the evaluation window.");
-    } catch (error) {
-      wrong(status, error);
-    }
-    root.dataset.busy = "no";
+      return "Simulated runs; their medians over the evaluation window.";
+    });
   }
-  await answer();
+  answer();
 }
 
 /**

@@ -45,14 +45,37 @@ function entry(test) {
     h(
       "p",
       { class: "note" },
-      `Registration ${test.status}${test.because ? `: ${test.because}` : ""}. ${test.provenance.words}`,
+      `Registration ${test.status}${test.because ? `: ${test.because}` : ""}. Provenance: ${test.provenance.words}.`,
     ),
+    ...provenance(test),
     ...(test.outcomes.length > 0 ? test.outcomes.map(outcome) : [h("p", {}, test.no_outcome)]),
     h("details", {}, h("summary", {}, "parameters"), parameters(test.parameters)),
     h("details", {}, h("summary", {}, test.file), h("p", { class: "hash" }, test.sha256), h("pre", {}, test.text)),
   );
   keep("tests", test.name, whole);
   return whole;
+}
+
+/**
+ * What is proven of when it was fixed, and what the paper alone says of it.
+ * @param {any} test
+ */
+function provenance({ provenance, claimed }) {
+  const { commit, predictions } = provenance;
+  const claims = (claimed ?? []).map((/** @type {any} */ claim) => {
+    const what = claim.tag === null ? h("code", {}, claim.path) : h("span", {}, "tag ", h("code", {}, claim.tag));
+    const commit = claim.commit === null ? null : h("span", {}, ", commit ", h("code", {}, claim.commit));
+    return h("li", {}, what, commit, ` (${claim.where.join(", ")})`);
+  });
+  return [
+    commit ? h("p", { class: "hash" }, `commit ${commit}`) : null,
+    predictions ? h("p", { class: "note" }, `Its predictions, ${predictions.file}: ${predictions.words}.`) : null,
+    predictions ? h("p", { class: "hash" }, `commit ${predictions.commit}`) : null,
+    claims.length === 0
+      ? null
+      : h("p", { class: "note" }, "The paper says of its own registration, whose repository is not here to prove it:"),
+    claims.length === 0 ? null : h("ul", { class: "claims" }, ...claims),
+  ];
 }
 
 /**
