@@ -18,7 +18,7 @@ use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::driver::Ended;
 use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
-use trapcheck_drive::make::{Job, Made, make};
+use trapcheck_drive::make::{Job, Made, MakeError, make};
 use trapcheck_drive::meta::reason;
 use trapcheck_drive::progress::Now;
 use trapcheck_drive::prompts::Tokens;
@@ -37,7 +37,7 @@ use rest::at_rest;
 /// engine is, and the output of a turn is part of the next prompt. Before a run the cache is
 /// emptied, and a canary makes sure that cached tokens are reported and that the flush works.
 /// A run directory is written while the run goes on; one that is killed loads as truncated.
-/// Ctrl-C closes the run that is under way and ends.
+/// Ctrl-C closes the run that is under way and ends; before a run it ends at once.
 #[derive(Debug, clap::Args)]
 // Only one of its own runs needs an arm.
 #[command(mut_arg("arm", |arm| arm.required(false)))]
@@ -190,11 +190,17 @@ async fn make_all(
             Place::Free => {}
             _ => bail!("{} is there already; a run is never overwritten", run.dir.display()),
         }
-        if args.registered.is_some() {
-            at_rest(is_first).await?;
-        }
+        let made = async {
+            if args.registered.is_some() && !at_rest(is_first, stop).await? {
+                return Ok(None);
+            }
+            make_one(args, http, (run, decider), stop).await
+        };
+        let Some(made) = made.await? else {
+            eprintln!("stopped before {} began", run.label.run_id);
+            return Ok(ExitCode::from(1));
+        };
         is_first = false;
-        let made = make_one(args, http, (run, decider), stop).await?;
         tell(run, &made);
         if !matches!(made.ended, Ended::Horizon | Ended::Decided(_)) {
             return Ok(ExitCode::from(1));
@@ -203,12 +209,13 @@ async fn make_all(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Makes a run; `None` where it was stopped before it began.
 async fn make_one(
     args: &Args,
     http: &Http,
     (run, mut decider): (&Chosen<'_>, Option<Decider<'_>>),
     stop: &Notify,
-) -> anyhow::Result<Made> {
+) -> anyhow::Result<Option<Made>> {
     let name = &run.spec.cell.engine.name;
     let dialect = Dialect::of(name).with_context(|| {
         format!("cell {}: engine {name}: expected vllm or sglang", run.spec.cell.name)
@@ -228,7 +235,10 @@ async fn make_one(
     };
     let made = make(&job, engine, &run.dir, stop, watch).await;
     report.finish();
-    made.with_context(|| format!("cannot make {}", run.label.run_id))
+    match made {
+        Err(MakeError::Stopped) => Ok(None),
+        made => made.map(Some).with_context(|| format!("cannot make {}", run.label.run_id)),
+    }
 }
 
 fn tell(run: &Chosen<'_>, made: &Made) {

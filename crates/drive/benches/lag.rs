@@ -1,6 +1,9 @@
-//! How late the client begins its requests with 2,000 sessions in flight, on one thread,
-//! against a local engine that answers none of them; by the client's own measure and by the
-//! engine's clock. The goal is a 99th percentile under 5 ms.
+//! How late the client begins its requests with 2,000 sessions in flight, against a local engine
+//! that answers none of them before all are sent. The client has one thread; the engine has one
+//! per request. By the client's own measure, from when a turn was due until its request began.
+//!
+//! It fails where the 99th percentile is 5 ms or more. On one core, which the engine shares:
+//! `taskset -c 0 cargo bench --locked --profile dev -p trapcheck-drive`.
 
 #![allow(clippy::unwrap_used)] // a bench that cannot go on fails
 
@@ -17,6 +20,9 @@ use trapcheck_setup::setup::ArmSpec;
 
 /// Sessions of the burst.
 const SESSIONS: u32 = 2000;
+
+/// What the 99th percentile of the lag has to stay under, s.
+const MOST_S: f64 = 0.005;
 
 fn main() {
     // Every session of the burst is in flight before the first is answered.
@@ -41,5 +47,7 @@ fn main() {
     );
     let late: Vec<f64> =
         run.column("turns", "late_s").iter().filter_map(|t| t.parse().ok()).collect();
-    assert_eq!(late.len() as u64, lag.sends);
+    assert_eq!(late.len() as u64, lag.sends, "each is in its row");
+    assert!(most >= u64::from(SESSIONS), "only {most} were in flight at once");
+    assert!(lag.p99_s < MOST_S, "late by {} s, expected less than {MOST_S} s", lag.p99_s);
 }

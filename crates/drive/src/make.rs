@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tokio::select;
 use tokio::sync::Notify;
 
 use crate::client::ClientError;
@@ -71,6 +72,9 @@ pub enum MakeError {
         /// What differs.
         message: String,
     },
+    /// Somebody asked it to end before it had begun.
+    #[error("stopped before it began")]
+    Stopped,
     /// The client cannot follow the plan.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -86,7 +90,7 @@ pub enum MakeError {
 }
 
 /// Makes a run: asks the engine what it is, sends the canary, drives the load, and writes
-/// `dir`, which must not exist.
+/// `dir`, which must not exist. Notified, `stop` ends it, whatever it waits for.
 ///
 /// # Errors
 /// [`MakeError`]; nothing is written unless the engine is fit for the run.
@@ -101,7 +105,10 @@ pub async fn make(
     let plan = plan_for(spec)?;
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;
     let behaviour = arm::behaviour(spec.arm, horizon_s)?;
-    let found = find_out(job, &mut engine).await?;
+    let found = select! {
+        found = find_out(job, &mut engine) => found?,
+        () = stop.notified() => return Err(MakeError::Stopped),
+    };
     let config = config_yaml(spec, &job.label, &found, engine.timeout_s)?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| MakeError::Clock)?;
     let meta = opening(spec, &job.label, &found, &plan, since.as_millis() as f64 / 1000.0);

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use anyhow::bail;
+use tokio::select;
+use tokio::sync::Notify;
+use tokio::time::sleep;
 use trapcheck_drive::machine::load_1;
 
 /// Load average per processor that is too much for a registered run.
@@ -12,11 +15,11 @@ const BUSY: f64 = 0.5;
 const REST_S: u64 = 600;
 
 /// A registered run measures an engine, not its neighbours: the machine has to be at rest. The
-/// run before may take a while to leave the load average.
+/// run before may take a while to leave the load average. False if `stop` was notified first.
 ///
 /// # Errors
 /// It is busy.
-pub async fn at_rest(is_first: bool) -> anyhow::Result<()> {
+pub async fn at_rest(is_first: bool, stop: &Notify) -> anyhow::Result<bool> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut waited_s = 0;
     while let Some(why) = busy(load_1(), processors) {
@@ -26,10 +29,12 @@ pub async fn at_rest(is_first: bool) -> anyhow::Result<()> {
         if waited_s == 0 {
             eprintln!("waiting for the machine to come to rest: {why}");
         }
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        waited_s += 5;
+        select! {
+            () = stop.notified() => return Ok(false),
+            () = sleep(Duration::from_secs(5)) => waited_s += 5,
+        }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// What is too much, if anything is. A system that does not say its load is taken to be at rest.
