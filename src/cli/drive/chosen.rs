@@ -40,7 +40,7 @@ pub fn choose<T>(
         return single(args, configs, name, work);
     }
     let file = match (&args.registered, &args.config) {
-        (Some(registration), _) => campaign_of(registration, configs)?,
+        (Some(registration), _) => campaign_of(registration, &args.configs, configs)?,
         (None, Some(config)) => config.clone(),
         (None, None) => bail!("expected --config, --registered or --cell"),
     };
@@ -97,13 +97,14 @@ fn single<T>(
     work(vec![Chosen { spec, label, dir, rule }])
 }
 
-/// The campaign that lists a registration's runs: the one of its name.
-fn campaign_of(file: &Path, configs: &Configs) -> anyhow::Result<PathBuf> {
+/// The campaign that lists a registration's runs: the one of its name, in the same folder of
+/// configuration.
+fn campaign_of(file: &Path, folder: &Path, configs: &Configs) -> anyhow::Result<PathBuf> {
     let registration = crate::configs::read(&project::config_file(file), RegistrationFile::parse)?;
     let name = &registration.registration.name;
     let same = configs.registrations.get(name).map(|known| &known.sha256);
     if same != Some(&registration.sha256) {
         bail!("{}: expected a registration of the project (--configs)", file.display());
     }
-    Ok(Path::new("configs/campaigns").join(format!("{name}.yaml")))
+    Ok(folder.join("campaigns").join(format!("{name}.yaml")))
 }
