@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
-use trapcheck::campaign::{Job, jobs};
+use trapcheck::campaign::{CampaignRun, campaign_runs};
 use trapcheck::directory::LoadOptions;
 use trapcheck::directory::write::{TableFormat, write};
 use trapcheck::run::{GateEvent, Kind, Problem, Run, Session, SessionIndex, Turn};
@@ -13,16 +13,17 @@ use trapcheck::sim::directory::to_run;
 use trapcheck::sim::{Options, simulate};
 
 /// Applies a check to the first seed of each arm: seeds differ in their draws only.
-fn each_arm(check: impl Fn(usize, &Job<'_>) + Sync) {
+fn each_arm(check: impl Fn(usize, &CampaignRun<'_>) + Sync) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
     let campaign =
         trapcheck::configs::read(&root.join("campaigns/paper.yaml"), Campaign::parse).unwrap();
     let configs = trapcheck::configs::load(&root).unwrap();
     let checked = |options| Options { check: true, ..options };
-    let all = jobs(&campaign, &configs, checked).unwrap();
+    let all = campaign_runs(&campaign, &configs, checked).unwrap();
     assert_eq!(all.len(), 325);
-    let first =
-        |job: &&Job<'_>| job.planned.seed == job.planned.test.seeds[0] && job.planned.repeat == 0;
+    let first = |job: &&CampaignRun<'_>| {
+        job.planned.seed == job.planned.test.seeds[0] && job.planned.repeat == 0
+    };
     let firsts: Vec<_> = all.iter().filter(first).collect();
     firsts.par_iter().enumerate().for_each(|(i, job)| check(i, job));
 }
