@@ -91,22 +91,6 @@ fn column(name: &str, is_key: bool, how: &Comparison) -> Column {
     }
 }
 
-/// A column, and how its cell comes from a line.
-type Declared<'a, Line> = (Column, Box<dyn Fn(&Line) -> Cell + 'a>);
-
-/// Lines under their columns; each has a key and the files it is from.
-fn lined_up<Line>(
-    (table, how): (&PublishedTable, &str),
-    columns: Vec<Declared<'_, Line>>,
-    lines: impl Iterator<Item = (String, Line, Vec<SourceFile>)>,
-) -> Table {
-    let cells = |line: &Line| columns.iter().map(|(_, cell)| cell(line)).collect();
-    let rows =
-        lines.map(|(key, line, sources)| Row { key, cells: cells(&line), sources }).collect();
-    let (name, title) = (table.id.replace('.', "_"), title(table, how));
-    Table { name, title, columns: columns.into_iter().map(|(column, _)| column).collect(), rows }
-}
-
 /// One line per field of every row: published, ours, how they stand.
 fn one_below_another(
     table: &PublishedTable,
@@ -114,32 +98,34 @@ fn one_below_another(
     rows: &[FieldRow<'_>],
     how: &Comparison,
 ) -> Table {
-    type Line<'r, 'a> = (&'r FieldRow<'a>, &'r Field<'a>);
-    let new = |name, cell: fn(&Field<'_>) -> Cell| -> Declared<'_, Line<'_, '_>> {
-        (column(name, false, how), Box::new(move |(_, field)| cell(field)))
-    };
-    let mut columns: Vec<Declared<'_, Line<'_, '_>>> = Vec::new();
-    for key in keys {
-        columns.push((column(key, true, how), Box::new(move |(row, _)| shown_key(row.1, key))));
-    }
+    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
     // Some of the paper's tables have a column of that name themselves.
     let field = if keys.iter().any(|key| key == "field") { "part" } else { "field" };
-    let (of_field, named) = new(field, |field| Cell::text(field.name.replace('.', " ")));
-    columns.extend([
-        (Column { is_key: true, ..of_field }, named),
-        new("published", |field| field.cells[0].clone()),
-        new("ours", |field| field.cells[1].clone()),
-        new("whose", |field| Cell::text(in_words(&field.basis))),
-        new("status", |field| Cell::text(field.compared.status.words())),
-    ]);
-    let lines = rows.iter().flat_map(|row| {
-        let compared = row.2.iter().filter(|field| !field.compared.ours.is_empty());
-        compared.map(move |field| {
+    columns.push(column(field, true, how));
+    for name in ["published", "ours", "whose", "status"] {
+        columns.push(column(name, false, how));
+    }
+    let mut out = Vec::new();
+    for (id, own, fields) in rows {
+        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
+        for field in fields.iter().filter(|f| !f.compared.ours.is_empty()) {
+            let found = [
+                Cell::text(field.name.replace('.', " ")),
+                field.cells[0].clone(),
+                field.cells[1].clone(),
+                Cell::text(in_words(&field.basis)),
+                Cell::text(field.compared.status.words()),
+            ];
             let sources = field.sources.iter().cloned().collect();
-            (format!("{}/{}", row.0, field.name), (row, field), sources)
-        })
-    });
-    lined_up((table, "published and ours, a field per line"), columns, lines)
+            out.push(Row {
+                key: format!("{id}/{}", field.name),
+                cells: known.iter().cloned().chain(found).collect(),
+                sources,
+            });
+        }
+    }
+    let title = title(table, "published and ours, a field per line");
+    Table { name: table.id.replace('.', "_"), title, columns, rows: out }
 }
 
 fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
@@ -150,46 +136,6 @@ fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
 /// A row's identity, its published values and its fields.
 pub type FieldRow<'a> = (String, &'a [(String, Value)], Vec<Field<'a>>);
 
-/// A published row, or ours under it.
-struct Side<'r, 'a> {
-    of: &'r FieldRow<'a>,
-    is_ours: bool,
-}
-
-impl<'r, 'a> Side<'r, 'a> {
-    fn whose(&self) -> String {
-        let basis: BTreeSet<Basis> =
-            self.of.2.iter().flat_map(|f| f.basis.iter().copied()).collect();
-        match (self.is_ours, basis.is_empty()) {
-            (false, _) => "published".into(),
-            (true, true) => "ours".into(),
-            (true, false) => in_words(&basis),
-        }
-    }
-
-    fn cell(&self, name: &str) -> Cell {
-        let field = self.of.2.iter().find(|field| field.name == name);
-        field.map_or(Cell::Empty, |field| field.cells[usize::from(self.is_ours)].clone())
-    }
-
-    /// What is found in the fields that were compared and differ, or do not; in ours.
-    fn found(&self, differs: Option<bool>, cell: impl Fn(Vec<&'r Field<'a>>) -> Cell) -> Cell {
-        let asked = |field: &&Field<'_>| {
-            let is = field.compared.status == Status::Differs;
-            !field.compared.ours.is_empty() && differs.is_none_or(|differs| differs == is)
-        };
-        match self.is_ours {
-            true => cell(self.of.2.iter().filter(asked).collect()),
-            false => Cell::Empty,
-        }
-    }
-
-    fn sources(&self) -> Vec<SourceFile> {
-        let all = self.of.2.iter().filter(|_| self.is_ours).flat_map(|f| f.sources.iter().cloned());
-        all.collect::<BTreeSet<_>>().into_iter().collect()
-    }
-}
-
 /// Two rows per published row: the paper's and ours.
 fn side_by_side(
     table: &PublishedTable,
@@ -198,35 +144,65 @@ fn side_by_side(
     rows: &[FieldRow<'_>],
     how: &Comparison,
 ) -> Table {
-    let new = |name, cell: fn(&Side<'_, '_>) -> Cell| -> Declared<'_, Side<'_, '_>> {
-        (column(name, false, how), Box::new(cell))
-    };
-    fn count(fields: Vec<&Field<'_>>) -> Cell {
-        Cell::Count(fields.len() as u64)
+    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
+    columns.push(column("whose", true, how));
+    columns.extend(names.iter().map(|name| column(name, false, how)));
+    for name in ["fields_compared", "fields_that_agree", "fields_that_differ"] {
+        columns.push(column(name, false, how));
     }
-    let mut columns: Vec<Declared<'_, Side<'_, '_>>> = Vec::new();
-    for key in keys {
-        columns.push((column(key, true, how), Box::new(move |side| shown_key(side.of.1, key))));
+    let mut out = Vec::new();
+    for (id, own, fields) in rows {
+        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
+        let of = |pick: &dyn Fn(&Field<'_>) -> Cell| -> Vec<Cell> {
+            names
+                .iter()
+                .map(|name| {
+                    fields.iter().find(|f| f.name == name.as_str()).map_or(Cell::Empty, pick)
+                })
+                .collect()
+        };
+        let compared: Vec<&Field<'_>> =
+            fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
+        let (differ, agree): (Vec<&Field<'_>>, Vec<&Field<'_>>) =
+            compared.iter().partition(|f| f.compared.status == Status::Differs);
+        let differ: Vec<&str> = differ.iter().map(|f| f.name).collect();
+        let stand = vec![
+            Cell::Count(compared.len() as u64),
+            Cell::Count(agree.len() as u64),
+            Cell::text(differ.join(", ")),
+        ];
+        let sources: BTreeSet<SourceFile> =
+            fields.iter().flat_map(|f| f.sources.iter().cloned()).collect();
+        let whose: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
+        let line =
+            |whose: String, found: Vec<Cell>, stand: Vec<Cell>, sources: Vec<SourceFile>| Row {
+                key: format!("{id}/{}", if sources.is_empty() { "published" } else { "ours" }),
+                cells: [known.clone(), vec![Cell::text(whose)], found, stand].concat(),
+                sources,
+            };
+        out.push(Row {
+            key: format!("{id}/published"),
+            ..line(
+                "published".into(),
+                of(&|f| f.cells[0].clone()),
+                vec![Cell::Empty; 3],
+                Vec::new(),
+            )
+        });
+        out.push(Row {
+            key: format!("{id}/ours"),
+            ..line(
+                if whose.is_empty() { "ours".into() } else { in_words(&whose) },
+                of(&|f| f.cells[1].clone()),
+                stand,
+                sources.into_iter().collect(),
+            )
+        });
     }
-    columns.push(new("whose", |side| Cell::text(side.whose())));
-    for name in names {
-        columns.push((column(name, false, how), Box::new(move |side| side.cell(name))));
+    Table {
+        name: table.id.replace('.', "_"),
+        title: title(table, "published, and ours under it"),
+        columns,
+        rows: out,
     }
-    columns.extend([
-        new("fields_compared", |side| side.found(None, count)),
-        new("fields_that_agree", |side| side.found(Some(false), count)),
-        new("fields_that_differ", |side| {
-            side.found(Some(true), |fields| {
-                Cell::text(fields.iter().map(|f| f.name).collect::<Vec<_>>().join(", "))
-            })
-        }),
-    ]);
-    let lines = rows.iter().flat_map(|of| {
-        [("published", false), ("ours", true)].map(|(word, is_ours)| {
-            let side = Side { of, is_ours };
-            let sources = side.sources();
-            (format!("{}/{word}", of.0), side, sources)
-        })
-    });
-    lined_up((table, "published, and ours under it"), columns, lines)
 }
