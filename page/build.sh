@@ -5,8 +5,9 @@
 #
 # Smallest with a toolchain that has the standard library's source, which is then built with it:
 # rustup's component rust-src, or Debian's rustc-web, cargo-web, rust-web-src and lld (one version,
-# from its security archive). binaryen's wasm-opt makes it smaller still. One that has only the target wasm32-unknown-unknown makes a larger
-# file that answers the same. Where there is none, this says how to get one.
+# from its security archive). binaryen's wasm-opt makes it smaller still. A toolchain that has only
+# the target wasm32-unknown-unknown makes a larger file that answers the same. Where there is none,
+# this says how to get one.
 #
 # `page/build.sh --check` builds elsewhere and compares with what is committed. Another compiler or
 # optimiser makes other bytes: then random questions are asked of what was built instead.
@@ -50,7 +51,8 @@ mkdir -p "$built"
 same=yes
 optimiser=none
 ! command -v wasm-opt >/dev/null || optimiser=$(wasm-opt --version)
-# Other tools make other bytes, whatever they are told: only what they answer is looked at, so they are told to be quick.
+# Other tools make other bytes, whatever they are told: only what they answer is looked at, so they
+# are told to be quick.
 if [ "$check" = --check ] && ! grep -qxF "compiler $("$rustc" --version)" page/trapcheck.wasm.txt; then
     export CARGO_PROFILE_PAGE_LTO=off CARGO_PROFILE_PAGE_CODEGEN_UNITS=16 CARGO_PROFILE_PAGE_OPT_LEVEL=1
     optimiser=none

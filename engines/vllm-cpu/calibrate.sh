@@ -20,7 +20,11 @@ stop_serving
 rate() { sed -n 's/^all_miss_tokens_per_s: //p' "$1"; }
 burst=$(awk -v here="$(rate "$made/cells/vllm-cpu-plain.yaml")" \
     -v there="$(rate configs/cells/vllm-cpu-2.yaml)" 'BEGIN { printf "%.0f", 200 * here / there }')
-sed -i "s/sessions: 200}/sessions: $burst}/" "$made/protocols/vllm-cpu.yaml"
+for protocol in "$made"/protocols/vllm-cpu.yaml "$made"/protocols/vllm-cpu-quick.yaml; do
+    sed -i -e "s/sessions: 200}/sessions: $burst}/" \
+        -e "s/burst of 200/burst of $burst (200 on a machine as fast as the cell of vllm-cpu-2)/" "$protocol"
+    grep -q "sessions: $burst}" "$protocol"
+done
 # The cell of the quick run is the same engine under a shorter protocol.
 sed -E 's/^(name|protocol): .*/\1: vllm-cpu-quick/' "$made/cells/vllm-cpu-plain.yaml" \
     >"$made/cells/vllm-cpu-quick.yaml"

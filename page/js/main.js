@@ -1,6 +1,7 @@
 // Starts the page: each section when it comes near, so that the first view is small.
 
 import * as address from "./address.js";
+import { whose } from "./data.js";
 import { one } from "./dom.js";
 import { wrong } from "./notice.js";
 import { printing } from "./print.js";
@@ -49,6 +50,14 @@ async function bring(name) {
     wrong(one(root, ".status"), error);
   }
 }
+
+// What is true of this project's runs alone is shown where the page is of them, wherever it is opened.
+whose().then(
+  (of) => {
+    document.documentElement.dataset.whose = of;
+  },
+  () => {},
+);
 
 const near = new IntersectionObserver(
   (entries) => {

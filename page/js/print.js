@@ -46,10 +46,10 @@ export function printing(button, bring) {
   });
 }
 
-/** Waits until every figure and table of an open fold has come, or failed. */
+/** Waits until every figure and table of an open fold has come, or failed, and every section has answered. */
 async function come() {
   const begun = performance.now();
-  const isComing = () => document.querySelector("details[open] > .comes:empty") !== null;
+  const isComing = () => document.querySelector("details[open] > .comes:empty, section[data-busy=yes]") !== null;
   while (isComing() && performance.now() - begun < LONGEST) {
     await new Promise((done) => setTimeout(done, 50));
   }

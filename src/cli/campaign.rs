@@ -123,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     make(args, args.tables.map_or(campaign.tables, Into::into), &chosen)
 }
 
-/// The jobs that were asked for, in the campaign's order.
+/// The runs that were asked for, in the campaign's order.
 fn chosen<'a>(args: &Args, all: &'a [CampaignRun<'a>]) -> anyhow::Result<Vec<&'a CampaignRun<'a>>> {
     let known = |test: &String| all.iter().any(|job| job.planned.test.test == *test);
     if let Some(test) = args.only.iter().find(|test| !known(test)) {

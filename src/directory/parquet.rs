@@ -19,6 +19,9 @@ use crate::run::columns::{
     Columns, Data, Field, Labels, Mapping, Place, Presence, bound, count_from_float, locate,
 };
 
+/// What is said of a file that the reader panics on, or takes for columns of different lengths.
+const FAILED: &str = "damaged: the parquet reader failed on it";
+
 const NONE_FOUND: &str = "expected a value, found none";
 
 /// The thread every parquet file is read on.
@@ -52,7 +55,7 @@ pub fn read(
         let reader = thread
             .spawn_scoped(scope, || read_here(bytes, schema, mapping))
             .map_err(|e| one(format!("cannot read: {e}")))?;
-        let failed = |_| Err(one("damaged: the parquet reader failed on it".into()));
+        let failed = |_| Err(one(FAILED.into()));
         reader.join().unwrap_or_else(failed)
     })
 }
@@ -88,6 +91,9 @@ fn read_here(
         .finish()
         .map_err(unreadable)?;
     let rows = frame.height();
+    if frame.columns().iter().any(|column| column.len() != rows) {
+        return Err(one(FAILED.into()));
+    }
     let mut problems = Vec::new();
     let mut data = Vec::new();
     for (field, place) in schema.iter().zip(&places) {

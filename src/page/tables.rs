@@ -11,8 +11,8 @@ use crate::numbers::Manifest;
 
 use super::Judged;
 
-/// The list of tables, `None` of none, and the file of each by its path below `data/`. A table that is not there,
-/// or is no csv, is left out: the ledger names it as changed.
+/// The list of tables, `None` of none, and the file of each by its path below `data/`. A table
+/// that is not there, or is no csv, is left out: the ledger names it as changed.
 pub fn tables(manifest: &Manifest, groups: &[Judged<'_>]) -> (Option<Value>, Vec<(String, Value)>) {
     let (mut list, mut files) = (Vec::new(), Vec::new());
     for output in &manifest.outputs {

@@ -34,6 +34,7 @@ mod readme;
 mod register;
 mod score;
 mod seeds;
+mod served_page;
 mod session_workloads;
 mod sessions;
 mod sim_against_engine;

@@ -87,6 +87,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "dropped",
             "run_files",
             "engines",
+            "logs",
             "judge",
             "simulate",
             "theory",

@@ -1,9 +1,9 @@
 //! Everything under `configs/`, once.
 
-#[cfg(test)]
-mod carried;
 mod folder;
 mod playing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -22,18 +22,17 @@ export async function start(root) {
   const ask = asking();
   /** @type {Chosen[]} */
   let chosen = [];
-  const { cells, formats } = await offered();
   const form = bind(/** @type {HTMLFormElement} */ (one(root, "form")), () => {
     if (chosen.length > 0) {
       judge(root, ask, form, chosen);
     }
   });
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), [NONE, ...named(cells)]);
-  const words = formats.map((name) => ({ name, label: name }));
-  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=from]")), [{ ...NONE, label: "told by its content" }, ...words]);
   const take = (/** @type {Chosen[]} */ files) => {
     chosen = files;
     if (files.length === 0) {
+      turn += 1;
+      ask.close();
+      root.dataset.busy = "no";
       say(one(root, ".status"), "No file was given.");
       return;
     }
@@ -60,6 +59,11 @@ export async function start(root) {
     });
   }
   say(one(root, ".status"), "Nothing is sent anywhere: what is dropped stays in this browser.");
+  // The lists come from the program, which takes a while: until then files are judged without them.
+  const { cells, formats } = await offered();
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=cell]")), [NONE, ...named(cells)]);
+  const words = formats.map((name) => ({ name, label: name }));
+  offer(/** @type {HTMLSelectElement} */ (one(root, "[name=from]")), [{ ...NONE, label: "told by its content" }, ...words]);
 }
 
 /** What stands in a list for none. */
@@ -82,11 +86,15 @@ function judge(root, ask, form, chosen) {
     // By name and size first: what is too large is judged without its bytes.
     const sizes = chosen.map(({ name, file }) => ({ name, size: file.size }));
     const over = new Set((await ask({ ask: "sizes", files: sizes })).ok.too_large);
-    const read = await Promise.all(
-      chosen
-        .filter(({ name }) => !over.has(name))
-        .map(async ({ name, file }) => ({ name, bytes: new Uint8Array(await file.arrayBuffer()) })),
-    );
+    const reading = chosen
+      .filter(({ name }) => !over.has(name))
+      .map(async ({ name, file }) => ({ name, bytes: new Uint8Array(await file.arrayBuffer()) }));
+    const read = await Promise.all(reading).catch((why) => {
+      if (mine === turn) {
+        throw why;
+      }
+      return [];
+    });
     if (mine !== turn) {
       await new Promise(() => {});
     }

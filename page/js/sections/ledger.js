@@ -56,7 +56,8 @@ export async function start(root) {
         (form.text("cause") === "" || (differs(row) && cause(row) === form.text("cause"))) &&
         wanted.every((word) => texts.get(row)?.some((text) => text.includes(word.toLowerCase()))),
     );
-    const most = Number(address.get(MOST) ?? PAGE);
+    const asked = Number(address.get(MOST));
+    const most = asked > 0 ? asked : PAGE;
     const rest = found.slice(most).filter((row) => open.names().has(row.id ?? ""));
     const shown = [...found.slice(0, most), ...rest];
     fill(one(root, "tbody"), ...shown.map((row) => line(row, ledger, open)));

@@ -2,14 +2,13 @@
 
 import { draw } from "../chart/chart.js";
 import { showCommand } from "../command.js";
-import { part, whose } from "../data.js";
+import { part } from "../data.js";
 import { fill, h, one } from "../dom.js";
 import { look, timeline } from "../timeline.js";
 import { badge, words } from "../verdict.js";
 
 /** @param {HTMLElement} root */
 export async function start(root) {
-  document.documentElement.dataset.whose = await whose();
   const real = await part("real");
   if (real.absent) {
     for (const said of root.querySelectorAll(".measured")) {

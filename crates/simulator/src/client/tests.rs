@@ -4,7 +4,7 @@ use super::gate::GateRule;
 use super::records::{ClientRun, GateEventKind, SessionStatus};
 use super::timers::Timers;
 use super::*;
-use crate::plan::{DrawnSession, Kind, StartedBy};
+use crate::plan::{Arrivals, DrawnSession, Kind, StartedBy};
 use crate::setup::{ToolTime, TurnLaw};
 
 fn workload() -> Workload {

@@ -1,6 +1,7 @@
 //! Votes over seeds, missing arms and double claims.
 
 use super::*;
+use crate::rule::RateVerdict;
 
 fn run(arm: Arm, seed: u64, state: State) -> PairedRun {
     let name = format!("{arm}_{seed}");

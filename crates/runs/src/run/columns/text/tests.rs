@@ -12,7 +12,7 @@ const SCHEMA: &[Field] = &[
 /// A header and 300 rows, more than two blocks; `odd` stands in for a row.
 fn text(odd: &[(usize, &str)]) -> String {
     let row = |i: usize| {
-        let n = if i % 7 == 0 { String::new() } else { (i * i).to_string() };
+        let n = if i.is_multiple_of(7) { String::new() } else { (i * i).to_string() };
         format!("s{},{n},x,{}.{:04}\n", i / 3, i, i * 31 % 10_000)
     };
     let of = |i| odd.iter().find(|(at, _)| *at == i).map_or_else(|| row(i), |(_, t)| (*t).into());
