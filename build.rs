@@ -1,4 +1,4 @@
-//! Gives the program a hash of its own source, so that a result kept by an older one is
+//! Gives the library a hash of its own source, so that a result kept by an older one is
 //! never taken for its own; and the static part of `page/`, for where there is no such folder.
 
 use std::collections::BTreeSet;
@@ -10,14 +10,27 @@ use sha2::{Digest, Sha256};
 #[path = "src/page/parts.rs"]
 mod parts;
 
+/// What of `src/` is not the library's: it parses arguments and prints. A change there leaves
+/// what was kept as it is, and compiles the command line alone.
+const COMMAND_LINE: [&str; 3] = ["cli", "cli.rs", "main.rs"];
+
 fn main() -> io::Result<()> {
-    println!("cargo:rerun-if-changed=src");
-    println!("cargo:rerun-if-changed=crates");
-    println!("cargo:rerun-if-changed=Cargo.lock");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let mut files = vec![root.join("Cargo.lock")];
-    for folder in ["src", "crates"] {
-        files_ending(&root.join(folder), "rs", &mut files)?;
+    let mut library = vec![root.join("Cargo.lock"), root.join("crates")];
+    for entry in fs::read_dir(root.join("src"))? {
+        let entry = entry?;
+        if !COMMAND_LINE.iter().any(|name| entry.file_name() == *name) {
+            library.push(entry.path());
+        }
+    }
+    let mut files = Vec::new();
+    for path in library {
+        println!("cargo:rerun-if-changed={}", path.display());
+        if path.is_dir() {
+            files_ending(&path, "rs", &mut files)?;
+        } else {
+            files.push(path);
+        }
     }
     files.sort();
     let mut hasher = Sha256::new();

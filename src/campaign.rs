@@ -5,7 +5,7 @@
 //! starting it again. A run that is there is recognised by its `config.yaml`,
 //! which holds all that its bytes depend on; it is never overwritten unasked.
 
-pub(crate) mod pins;
+pub mod pins;
 
 use std::fs;
 use std::io;
@@ -152,7 +152,7 @@ pub fn registration(name: &str, configs: &Configs) -> Option<RegistrationRef> {
 ///
 /// Not rayon: a thread that waits for a table to be written would take up the next
 /// run meanwhile, and hundreds of runs would be in memory at once.
-pub(crate) fn one_per_thread<T: Sync, R: Send>(
+pub fn one_per_thread<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
     work: impl Fn(&T) -> R + Sync,

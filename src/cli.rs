@@ -147,3 +147,6 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Man(args) => man::run(args),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Reading `configs/`: the files' bytes, and from them the values of [`crate::setup`].
 
-pub(crate) mod built_in;
+pub mod built_in;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

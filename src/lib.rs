@@ -60,8 +60,8 @@
 //! From there [`law`] sets a stuck run beside model F, [`analysis`] does all this for the runs
 //! that a file in `analysis/` names, [`table`] and [`figure`] print and draw them, and
 //! [`numbers`] ties each number to the bytes it came from. [`sim`] makes runs of its own, which
-//! say that they are simulated. The command line is [`cli`]; `docs/architecture.md` has the
-//! whole picture, and `examples/` three small programs.
+//! say that they are simulated. The command line is the program's, in `src/cli/`;
+//! `docs/architecture.md` has the whole picture, and `examples/` three small programs.
 //!
 //! # What is promised
 //!
@@ -71,18 +71,17 @@
 
 pub mod analysis;
 pub mod campaign;
-pub mod cli;
 pub mod configs;
 pub mod directory;
 pub mod fidelity;
-mod files;
+pub mod files;
 pub mod numbers;
 pub mod observed;
 pub mod page;
 pub mod provenance;
 pub mod published;
 pub mod query;
-mod reading;
+pub mod reading;
 pub mod rendering;
 pub mod replay;
 pub mod sessions;

@@ -1,11 +1,14 @@
-//! The command line: parse, run, print the error chain, exit.
+//! The program: parse, run, print the error chain, exit.
+
+mod cli;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
-use trapcheck::cli::{Cli, output, run, signals};
 use trapcheck::directory::PARQUET_THREAD;
+
+use cli::{Cli, output, run, signals};
 
 fn main() -> ExitCode {
     keep_what_is_freed();

@@ -15,7 +15,7 @@
 //! from a local repository. The format is described in `docs/provenance.md`.
 
 pub mod export;
-pub(crate) mod manifest;
+pub mod manifest;
 pub mod object;
 mod proof;
 mod repository;
@@ -75,7 +75,7 @@ impl Verdict {
 ///
 /// # Errors
 /// A place that cannot be read.
-pub(crate) fn find_proofs(dir: &Path) -> Result<Vec<PathBuf>, walkdir::Error> {
+pub fn find_proofs(dir: &Path) -> Result<Vec<PathBuf>, walkdir::Error> {
     let mut found = Vec::new();
     for entry in reading::walk(dir) {
         let entry = entry?;

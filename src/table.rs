@@ -4,7 +4,7 @@
 //! ([`Col`]). A table is built from measurements and verdicts; csv, Markdown, LaTeX and JSON come from the same cells ([`form`]), with the
 //! same stated digits, but for JSON, whose numbers are not rounded.
 
-pub(crate) mod answers;
+pub mod answers;
 pub mod arm_counts;
 pub(crate) mod binomial;
 pub mod bins;
@@ -42,9 +42,9 @@ pub(crate) mod token_rates;
 pub(crate) mod trap_scores;
 pub(crate) mod trap_summary;
 pub mod trigger;
-pub(crate) mod verdict;
+pub mod verdict;
 pub(crate) mod verdicts;
-pub(crate) mod what_if;
+pub mod what_if;
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ use crate::measure::stretches::Stretches;
 use crate::model::SessionMeans;
 use crate::rule::state::is_stuck;
 use crate::setup::Configs;
-pub(crate) use trapcheck_answers::{about_run, runs};
+pub use trapcheck_answers::{about_run, runs};
 pub use trapcheck_answers::{paired, trap_check};
 pub use trapcheck_tables::table::{Cell, Col, Column, Heading, Row, Table};
 

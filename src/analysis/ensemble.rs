@@ -8,7 +8,7 @@
 //! run of the campaign names its counterpart in every draw.
 
 pub mod arrivals;
-pub(crate) mod packed;
+pub mod packed;
 pub mod stored;
 
 use std::collections::BTreeMap;
@@ -201,7 +201,7 @@ impl<'a> Ensemble<'a> {
     }
 
     /// How many runs a draw has.
-    pub(crate) fn runs_per_draw(&self) -> usize {
+    pub fn runs_per_draw(&self) -> usize {
         self.members.iter().map(|member| member.runs.len()).sum()
     }
 

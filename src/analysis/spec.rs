@@ -344,7 +344,7 @@ impl Analysis {
     }
 
     /// The file stem of one of its tables.
-    pub(crate) fn table_stem(&self, table: TableKind) -> String {
+    pub fn table_stem(&self, table: TableKind) -> String {
         match &self.prefix {
             Some(prefix) => format!("{prefix}{table}"),
             None => format!("{}_{table}", self.name),

@@ -100,18 +100,18 @@ impl<'a> Store<'a> {
 
     /// The same, measuring also what a registration outside the configuration asks for.
     #[must_use]
-    pub(crate) fn also_for(self, registration: Option<&'a RegistrationFile>) -> Self {
+    pub fn also_for(self, registration: Option<&'a RegistrationFile>) -> Self {
         Self { also: registration, ..self }
     }
 
     /// The same, keeping statistics in a folder.
     #[must_use]
-    pub(crate) fn kept_in(self, folder: Option<&Path>) -> Self {
+    pub fn kept_in(self, folder: Option<&Path>) -> Self {
         Self { kept: folder.map(Path::to_owned), ..self }
     }
 
     /// What was taken from kept files so far, and what was refused.
-    pub(crate) fn trust(&self) -> Trust {
+    pub fn trust(&self) -> Trust {
         self.trust.lock().map(|trust| trust.clone()).unwrap_or_default()
     }
 
@@ -122,7 +122,7 @@ impl<'a> Store<'a> {
     }
 
     /// What could not be kept: measured all the same, and measured again next time.
-    pub(crate) fn not_kept(&self) -> Vec<KeepError> {
+    pub fn not_kept(&self) -> Vec<KeepError> {
         self.not_kept.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
     }
 

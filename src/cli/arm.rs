@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::setup::{Arm, ArmSpec, Protocol};
+use trapcheck::setup::{Arm, ArmSpec, Protocol};
 use trapcheck_answers::arm::Asked;
 
 /// Which arm, and its own values.

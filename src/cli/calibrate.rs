@@ -10,15 +10,15 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
-use crate::directory::{LoadOptions, find_runs_by};
-use crate::files::write_beside;
-use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
-use crate::law::iteration::{self, IterationError, IterationFit};
-use crate::name::PlainName;
-use crate::run::Run;
-use crate::setup::cell::{Engine, IterationParts};
-use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
-use crate::table::fixed;
+use trapcheck::directory::{LoadOptions, find_runs_by};
+use trapcheck::files::write_beside;
+use trapcheck::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
+use trapcheck::law::iteration::{self, IterationError, IterationFit};
+use trapcheck::name::PlainName;
+use trapcheck::run::Run;
+use trapcheck::setup::cell::{Engine, IterationParts};
+use trapcheck::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
+use trapcheck::table::fixed;
 
 use super::output;
 
@@ -97,7 +97,7 @@ enum BatchingArg {
 /// Runs that cannot be read or calibrate nothing, a name that there is not, or a
 /// cell file that is there already.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let configs = crate::configs::load(&args.configs)?;
+    let configs = trapcheck::configs::load(&args.configs)?;
     let runs = read(&args.runs, &configs)?;
     let meta = &runs[0].meta;
     let name = PlainName::new(&meta.cell)
@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         output::print(&format!("\n{}:\n{text}", path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let same = crate::reading::text(&path).is_ok_and(|there| there == text);
+    let same = trapcheck::reading::text(&path).is_ok_and(|there| there == text);
     if same {
         eprintln!("{} says so already", path.display());
         return Ok(ExitCode::SUCCESS);
@@ -155,7 +155,7 @@ fn read(paths: &[PathBuf], configs: &Configs) -> anyhow::Result<Vec<Run>> {
     if found.runs.is_empty() {
         bail!("no run directory under these paths (a run directory holds a meta.json)");
     }
-    let load = |dir| crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default());
+    let load = |dir| trapcheck::directory::load_by(dir, &configs.layouts, &LoadOptions::default());
     found.runs.iter().map(|dir| Ok(load(dir)?)).collect()
 }
 

@@ -8,13 +8,13 @@ mod status;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::campaign::pins::{FILE, Pins};
-use crate::campaign::{CampaignRun, State, campaign_runs, one_per_thread};
-use crate::nearest::unknown;
-use crate::setup::Campaign;
-use crate::setup::campaign::TableFormat;
-use crate::sim::Options;
 use anyhow::{Context, bail};
+use trapcheck::campaign::pins::{FILE, Pins};
+use trapcheck::campaign::{CampaignRun, State, campaign_runs, one_per_thread};
+use trapcheck::nearest::unknown;
+use trapcheck::setup::Campaign;
+use trapcheck::setup::campaign::TableFormat;
+use trapcheck::sim::Options;
 
 use super::output::{self, Print};
 use super::progress;
@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return ensemble::run(args);
     }
     let configs = project::configs(&args.configs)?;
-    let campaign = crate::configs::read(&project::config_file(&args.file), Campaign::parse)?;
+    let campaign = trapcheck::configs::read(&project::config_file(&args.file), Campaign::parse)?;
     if args.report {
         return report::run(args, &configs);
     }

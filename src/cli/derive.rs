@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::analysis::output_files::{OutputFile, table_files};
+use trapcheck::analysis::output_files::{OutputFile, table_files};
 
 use super::{project, runs};
 
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Writes the files that are not there with these bytes; how many are.
 fn write_changed(mut files: Vec<OutputFile>) -> anyhow::Result<usize> {
     let all = files.len();
-    files.retain(|file| crate::reading::bytes(&file.path).ok().as_ref() != Some(&file.bytes));
+    files.retain(|file| trapcheck::reading::bytes(&file.path).ok().as_ref() != Some(&file.bytes));
     project::write_all(&files)?;
     Ok(all - files.len())
 }

@@ -5,17 +5,17 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use crate::answer::{Answer, Ask, Outlook, Thresholds, Verdict};
-use crate::configs::{self, built_in};
-use crate::model::Theory;
-use crate::observed::picture::picture;
-use crate::observed::read_all;
-use crate::setup::ConfigError;
+use trapcheck::answer::{Answer, Ask, Thresholds, Verdict};
+use trapcheck::configs::{self, built_in};
+use trapcheck::model::Theory;
+use trapcheck::observed::picture::picture;
+use trapcheck::observed::read_all;
+use trapcheck::setup::ConfigError;
 
 use super::model::Plot;
 use super::{output, project};
 pub use trapcheck_answers::observed::format_named;
-use trapcheck_answers::observed::{Known, as_text, by_model, found, parts};
+use trapcheck_answers::observed::{Known, as_text, found, parts};
 
 /// Say whether an engine is trapped, from logs, metrics or benchmark output
 ///
@@ -145,12 +145,6 @@ impl About {
             return Ok(None);
         }
         Ok(self.known().theory(&project::configs(&self.configs)?)?)
-    }
-
-    /// What model F adds to an answer that is trapped or pressed, if a rate and a backlog are
-    /// known.
-    pub fn outlook(&self, theory: &Theory, answer: &Answer) -> Option<Outlook> {
-        by_model(theory, self.sessions_per_s, answer)
     }
 }
 

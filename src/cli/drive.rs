@@ -25,11 +25,11 @@ use trapcheck_drive::prompts::Tokens;
 
 use super::arm::ArmArgs;
 use super::{output, project, signals};
-use crate::setup::Configs;
 use chosen::{Chosen, choose};
 use decide::Decider;
 use place::Place;
 use rest::at_rest;
+use trapcheck::setup::Configs;
 
 /// Drive a real engine with the load of a plan, and record the run
 ///

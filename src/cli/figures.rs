@@ -6,15 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 
-use crate::analysis::Analysis;
-use crate::analysis::draw::{draw, run_picture};
-use crate::analysis::output_files::{OutputFile, figure_files};
-use crate::analysis::output_names::OutputNames;
-use crate::analysis::spec::FigureSpec;
-use crate::analysis::store::Store;
-use crate::judged::score::{Scoring, score};
-use crate::nearest::unknown;
-use crate::setup::Configs;
+use trapcheck::analysis::Analysis;
+use trapcheck::analysis::draw::{draw, run_picture};
+use trapcheck::analysis::output_files::{OutputFile, figure_files};
+use trapcheck::analysis::output_names::OutputNames;
+use trapcheck::analysis::spec::FigureSpec;
+use trapcheck::analysis::store::Store;
+use trapcheck::judged::score::{Scoring, score};
+use trapcheck::nearest::unknown;
+use trapcheck::setup::Configs;
 
 use super::{project, runs};
 

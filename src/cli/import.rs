@@ -7,13 +7,13 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::directory::write::write_with;
-use crate::directory::{LoadOptions, load};
-use crate::form::Losses;
-use crate::import::{Imported, Told, runs};
-use crate::name::PlainName;
-use crate::observed::{Service, read_all};
-use crate::setup::Arm;
+use trapcheck::directory::write::write_with;
+use trapcheck::directory::{LoadOptions, load};
+use trapcheck::form::Losses;
+use trapcheck::import::{Imported, Told, runs};
+use trapcheck::name::PlainName;
+use trapcheck::observed::{Service, read_all};
+use trapcheck::setup::Arm;
 
 use super::diagnose::format_named;
 use super::output;

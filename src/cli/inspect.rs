@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::directory::{LoadOptions, find_runs_by, layout_of};
-use crate::run::{Meta, Problems, Run};
-use crate::setup::Layout;
-use crate::table::{Cell, Col, Heading, Table};
+use trapcheck::directory::{LoadOptions, find_runs_by, layout_of};
+use trapcheck::run::{Meta, Problems, Run};
+use trapcheck::setup::Layout;
+use trapcheck::table::{Cell, Col, Heading, Table};
 
 use super::output::{self, Print};
 use super::progress;
@@ -111,13 +111,13 @@ fn columns() -> Vec<Col<Inspected>> {
 /// # Errors
 /// A layout that cannot be used, or stdout cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let layouts = crate::configs::layouts(project::configs_folder(&args.configs))?;
+    let layouts = trapcheck::configs::layouts(project::configs_folder(&args.configs))?;
     let found = find_runs_by(&args.paths, &layouts);
     let bar = progress::bar(found.runs.len(), "reading");
     let options = LoadOptions { drop_cut_off: args.drop_cut_off };
     // Of each run only what is printed: all of them together may be large.
     let one = |dir: PathBuf| {
-        let run = crate::directory::load_by(&dir, &layouts, &options);
+        let run = trapcheck::directory::load_by(&dir, &layouts, &options);
         bar.inc(1);
         let row = Inspected {
             layout: layout_of(&dir, &layouts).ok().flatten(),

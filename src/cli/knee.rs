@@ -16,11 +16,11 @@ use super::model::plot::Plot;
 use super::output::{self, Format, Print};
 use super::workload::SessionsArgs;
 use super::{progress, project};
-use crate::knee::{Levels, Outcome, Question, Start};
-use crate::setup::{Cell as Engine, Configs, Workload};
-use crate::sim::SimError;
-use crate::table::Table;
 use against::AgainstArgs;
+use trapcheck::knee::{Levels, Outcome, Question, Start};
+use trapcheck::setup::{Cell as Engine, Configs, Workload};
+use trapcheck::sim::SimError;
+use trapcheck::table::Table;
 use which::EngineArgs;
 
 /// How many sessions fit on an engine, and where it falls off

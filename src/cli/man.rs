@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use crate::files::write_beside;
+use trapcheck::files::write_beside;
 
 use super::output;
 

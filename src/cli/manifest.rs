@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::files::write_beside;
-use crate::provenance::manifest::{self, PATH};
+use trapcheck::files::write_beside;
+use trapcheck::provenance::manifest::{self, PATH};
 
 use super::output;
 
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("wrote {PATH}: {} files", found.len());
         return Ok(ExitCode::SUCCESS);
     }
-    let text = crate::reading::text(path)
+    let text = trapcheck::reading::text(path)
         .with_context(|| format!("cannot read {PATH}; trapcheck manifest writes it"))?;
     // A list that was edited by hand is a list that does not hold.
     let lines = match manifest::parse(path, &text) {

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use crate::analysis::store::Store;
-use crate::files::write_beside;
-use crate::slurm::script;
+use trapcheck::analysis::store::Store;
+use trapcheck::files::write_beside;
+use trapcheck::slurm::script;
 
 use super::output;
 use super::project;

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::output::{self, Print};
-use crate::analysis::draw::theory as draw;
-use crate::table::answers::rescue::Backlog;
-use crate::table::{Table, answers};
 pub use plot::Plot;
 use select::{AtLoad, Which};
+use trapcheck::analysis::draw::theory as draw;
+use trapcheck::table::answers::rescue::Backlog;
+use trapcheck::table::{Table, answers};
 
 /// Ask the theory: the trap, a cut, a stop, the curve, a burst, a rescue
 ///

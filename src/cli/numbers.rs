@@ -10,10 +10,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Subcommand;
 
-use crate::analysis::output_files::OutputFile;
-use crate::numbers::MadeAnalysis;
-use crate::numbers::ledger::LedgerInputs;
-use crate::numbers::{FORMAT, JSON_PATH, MadeLedger, Manifest, pages, tex, verify};
+use trapcheck::analysis::output_files::OutputFile;
+use trapcheck::numbers::MadeAnalysis;
+use trapcheck::numbers::ledger::LedgerInputs;
+use trapcheck::numbers::{FORMAT, JSON_PATH, MadeLedger, Manifest, pages, tex, verify};
 
 use super::output::{Print, Width};
 use super::{output, project};
@@ -186,12 +186,12 @@ fn verify_all() -> anyhow::Result<ExitCode> {
     let manifest = &computed.manifest;
     let mut differences = verify::differences(&recorded, manifest, Path::new("."));
     for (path, expected) in pages(&recorded) {
-        if crate::reading::text(&path).unwrap_or_default() != expected {
+        if trapcheck::reading::text(&path).unwrap_or_default() != expected {
             let path = path.display();
             differences.push(format!("{path}: missing, or not what {JSON_PATH} says"));
         }
     }
-    let text = crate::reading::text(JSON_PATH).unwrap_or_default();
+    let text = trapcheck::reading::text(JSON_PATH).unwrap_or_default();
     if differences.is_empty() && text != computed.json {
         differences.push(format!("{JSON_PATH}: not what is computed, byte for byte"));
     }
@@ -237,7 +237,7 @@ fn told(
 fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode> {
     let mut unknown = 0;
     for path in files {
-        let text = crate::reading::text(path)
+        let text = trapcheck::reading::text(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
         for one in tex::unknown_uses(&text, &manifest.ledger) {
             let meant = one.meant.map_or(String::new(), |id| format!("; did you mean {id}?"));
@@ -258,7 +258,7 @@ fn check_tex(files: &[PathBuf], manifest: &Manifest) -> anyhow::Result<ExitCode>
 /// # Errors
 /// It cannot be read, or is of another format.
 pub(super) fn read() -> anyhow::Result<Manifest> {
-    let text = crate::reading::text(JSON_PATH)
+    let text = trapcheck::reading::text(JSON_PATH)
         .with_context(|| format!("cannot read {JSON_PATH}; trapcheck numbers writes it"))?;
     let manifest: Manifest =
         serde_json::from_str(&text).with_context(|| format!("{JSON_PATH} is not a manifest"))?;

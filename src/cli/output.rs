@@ -12,10 +12,10 @@ use clap::ValueEnum;
 pub use grid::Width;
 pub use trapcheck_answers::print::{json, lines};
 
-use crate::escape::escaped;
-use crate::files::unless_gone;
-use crate::table::{Cell, Col, Table};
 use grid::grid;
+use trapcheck::escape::escaped;
+use trapcheck::files::unless_gone;
+use trapcheck::table::{Cell, Col, Table};
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
-use crate::analysis::store::Store;
-use crate::directory::LoadOptions;
-use crate::hash::sha256_hex;
-use crate::judged::score::score;
-use crate::numbers::{JSON_PATH, verify};
-use crate::page::places::Places;
-use crate::page::serve::{Content, Server};
-use crate::page::write::{Written, write};
-use crate::page::{Files, Judged, LedgerFile, Whose, figures_of, page};
+use trapcheck::analysis::store::Store;
+use trapcheck::directory::LoadOptions;
+use trapcheck::judged::score::score;
+use trapcheck::numbers::{JSON_PATH, verify};
+use trapcheck::page::places::Places;
+use trapcheck::page::serve::{Content, Server};
+use trapcheck::page::write::{Written, write};
+use trapcheck::page::{Files, Judged, LedgerFile, Whose, figures_of, page};
+use trapcheck_setup::hash::sha256_hex;
 
 use super::{numbers, output, project, runs, signals};
 
@@ -185,7 +185,7 @@ fn ledger() -> anyhow::Result<Option<LedgerFile>> {
         return Ok(None);
     }
     let bytes =
-        crate::reading::bytes(JSON_PATH).with_context(|| format!("cannot read {JSON_PATH}"))?;
+        trapcheck::reading::bytes(JSON_PATH).with_context(|| format!("cannot read {JSON_PATH}"))?;
     Ok(Some(LedgerFile { manifest: numbers::read()?, sha256: sha256_hex(&bytes) }))
 }
 

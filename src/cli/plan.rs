@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::files::write_beside;
-use crate::plan::{Kind, Plan};
-use crate::setup::{ArmSpec, Cell, Configs, Workload};
-use crate::sim::{Options, RunSpec, plan_of};
-use crate::table::fixed;
+use trapcheck::files::write_beside;
+use trapcheck::plan::{Kind, Plan};
+use trapcheck::setup::{ArmSpec, Cell, Configs, Workload};
+use trapcheck::sim::{Options, RunSpec, plan_of};
+use trapcheck::table::fixed;
 
 use super::arm::ArmArgs;
 use super::output;
@@ -92,7 +92,7 @@ pub fn cell<'a>(
     configs: &'a Configs,
     name: &str,
     workload: Option<&str>,
-) -> anyhow::Result<(&'a Cell, &'a Workload, &'a crate::setup::Protocol)> {
+) -> anyhow::Result<(&'a Cell, &'a Workload, &'a trapcheck::setup::Protocol)> {
     let name = configs.playing(name, workload).map_err(anyhow::Error::msg)?;
     let found = configs.cell(&name).map_err(anyhow::Error::msg)?;
     configs.notes_of(&name).iter().for_each(|note| eprintln!("{note}"));

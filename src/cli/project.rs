@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::analysis::Analysis;
-use crate::analysis::output_files::OutputFile;
-use crate::analysis::reads::Stores;
-use crate::analysis::{Evaluated, Project};
-use crate::campaign::CampaignRun;
-use crate::configs::built_in;
-use crate::files::write_beside;
-use crate::nearest::unknown;
-use crate::numbers::MadeAnalysis;
-use crate::numbers::ledger::LedgerInputs;
-use crate::setup::Configs;
-use crate::setup::yaml::ConfigError;
+use trapcheck::analysis::Analysis;
+use trapcheck::analysis::output_files::OutputFile;
+use trapcheck::analysis::reads::Stores;
+use trapcheck::analysis::{Evaluated, Project};
+use trapcheck::campaign::CampaignRun;
+use trapcheck::configs::built_in;
+use trapcheck::files::write_beside;
+use trapcheck::nearest::unknown;
+use trapcheck::numbers::MadeAnalysis;
+use trapcheck::numbers::ledger::LedgerInputs;
+use trapcheck::setup::Configs;
+use trapcheck::setup::yaml::ConfigError;
 
 use super::progress;
 
@@ -55,7 +55,7 @@ pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
     if folder == Path::new(built_in::FOLDER) {
         eprintln!("no {CONFIGS} folder here: using the configuration built into this program");
     }
-    Ok(crate::configs::load(folder)?)
+    Ok(trapcheck::configs::load(folder)?)
 }
 
 /// Says what is to be said of the sessions that the cells of these runs play.

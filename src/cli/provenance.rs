@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 
-use crate::provenance::export::{Request, export};
-use crate::provenance::{
+use trapcheck::provenance::export::{Request, export};
+use trapcheck::provenance::{
     Jobs, Repository, Verdict, Verified, find_proofs, tag_is_kept, time, verify,
 };
 

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use crate::analysis::Project;
-use crate::analysis::store::Store;
-use crate::directory::LoadOptions;
-use crate::judged::score::score;
-use crate::numbers::ledger::PUBLISHED_NUMBERS;
-use crate::query::campaign::with_tests;
-use crate::query::{self, Database, listing, tables};
-use crate::table::{self, Cell, Table};
+use trapcheck::analysis::Project;
+use trapcheck::analysis::store::Store;
+use trapcheck::directory::LoadOptions;
+use trapcheck::judged::score::score;
+use trapcheck::numbers::ledger::PUBLISHED_NUMBERS;
+use trapcheck::query::campaign::with_tests;
+use trapcheck::query::{self, Database, listing, tables};
+use trapcheck::table::{self, Cell, Table};
 
 use super::output::{self, Format, Print};
 use super::{project, runs};
@@ -202,7 +202,8 @@ fn of_paths(
     let of_run = wanted.is_none_or(|w| tables::OF_RUN.iter().any(|name| w.contains(*name)));
     match found.runs.as_slice() {
         [dir] if of_run => {
-            let run = crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?;
+            let run =
+                trapcheck::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?;
             tables::of_run(&run).into_iter().for_each(|table| database.add(table));
         }
         several if of_run && wanted.is_some() => bail!(
@@ -223,7 +224,7 @@ fn list(database: &Database, name: &str, print: Print) -> anyhow::Result<ExitCod
         let of = database.table_of(name)?;
         let known = || database.tables().map(|table| table.name.as_str());
         let found = database.tables().find(|table| table.name == of).with_context(|| {
-            crate::nearest::unknown("table", name, "the tables and views", known())
+            trapcheck::nearest::unknown("table", name, "the tables and views", known())
         })?;
         listing::columns(found)
     };

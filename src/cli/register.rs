@@ -5,18 +5,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use crate::analysis::fill::gather;
-use crate::directory::{LoadOptions, find_runs_by};
-use crate::files;
-use crate::hash::sha256_hex;
-use crate::law::fill::{FillAs, fill};
-use crate::model::window::FillThresholds;
-use crate::name::PlainName;
-use crate::nearest;
-use crate::run::Run;
-use crate::setup::registration::Status;
-use crate::setup::registration::inputs::FillInputs;
-use crate::setup::{Configs, Registration};
+use trapcheck::analysis::fill::gather;
+use trapcheck::directory::{LoadOptions, find_runs_by};
+use trapcheck::files;
+use trapcheck::law::fill::{FillAs, fill};
+use trapcheck::model::window::FillThresholds;
+use trapcheck::name::PlainName;
+use trapcheck::nearest;
+use trapcheck::run::Run;
+use trapcheck::setup::registration::Status;
+use trapcheck::setup::registration::inputs::FillInputs;
+use trapcheck::setup::{Configs, Registration};
+use trapcheck_setup::hash::sha256_hex;
 
 use super::output;
 use super::plan::cell;
@@ -85,10 +85,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // What is to be written needs a folder to lie in.
     let configs = match args.dry_run {
         true => project::configs(&args.configs)?,
-        false => crate::configs::load(&args.configs)?,
+        false => trapcheck::configs::load(&args.configs)?,
     };
     let inputs = match &args.inputs {
-        Some(file) => crate::configs::read(&project::config_file(file), FillInputs::parse)?,
+        Some(file) => trapcheck::configs::read(&project::config_file(file), FillInputs::parse)?,
         None => from_runs(args, &configs)?,
     };
     let (_, _, protocol) = cell(&configs, &inputs.cell, None)?;
@@ -123,7 +123,9 @@ fn from_runs(args: &FillArgs, configs: &Configs) -> anyhow::Result<FillInputs> {
     let runs = found
         .runs
         .iter()
-        .map(|dir| Ok(crate::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?))
+        .map(|dir| {
+            Ok(trapcheck::directory::load_by(dir, &configs.layouts, &LoadOptions::default())?)
+        })
         .collect::<anyhow::Result<Vec<Run>>>()?;
     let gathered = gather(name, &runs, protocol, workload, &configs.from_empty_rules(name).0);
     for why in &gathered.set_aside {

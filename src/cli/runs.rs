@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use crate::analysis::store::{Measured, Store, Trust, find_kept};
-use crate::directory::{LoadOptions, find_runs_by};
-use crate::escape::shown;
-use crate::judged::Unreadable;
-use crate::run::Problem;
-use crate::setup::Configs;
+use trapcheck::analysis::store::{Measured, Store, Trust, find_kept};
+use trapcheck::directory::{LoadOptions, find_runs_by};
+use trapcheck::escape::shown;
+use trapcheck::judged::Unreadable;
+use trapcheck::run::Problem;
+use trapcheck::setup::Configs;
 
 use super::progress;
 

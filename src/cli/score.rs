@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::analysis::store::Store;
-use crate::files::write_beside;
-use crate::judged::score::{ScoredRun, Scoring, score};
-use crate::judged::what_if::{Answer, WhatIf};
-use crate::run::{Problem, Severity};
-use crate::setup::RegistrationFile;
-use crate::table::{self, Table, fixed};
+use trapcheck::analysis::store::Store;
+use trapcheck::files::write_beside;
+use trapcheck::judged::score::{ScoredRun, Scoring, score};
+use trapcheck::judged::what_if::{Answer, WhatIf};
+use trapcheck::run::{Problem, Severity};
+use trapcheck::setup::RegistrationFile;
+use trapcheck::table::{self, Table, fixed};
 
 use trapcheck_answers::score as answers;
 
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rule = args
         .rule
         .as_deref()
-        .map(|path| crate::configs::read(path, RegistrationFile::parse))
+        .map(|path| trapcheck::configs::read(path, RegistrationFile::parse))
         .transpose()?;
     let what_if = WhatIf { rule, set: args.set.clone() };
     let found = runs::find(&args.runs.paths, &configs)?;

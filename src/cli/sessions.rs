@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 
-use crate::files::write_beside;
-use crate::sessions::{Inputs, Loaded, Read, load_all};
-use crate::table::answers::sessions::lacks_something;
+use trapcheck::files::write_beside;
+use trapcheck::sessions::{Inputs, Loaded, Read, load_all};
+use trapcheck::table::answers::sessions::lacks_something;
 
 /// Read recorded agent sessions: import, describe, fit a workload
 ///

@@ -32,7 +32,7 @@ pub fn tidy_up() {
             match INSTEAD.get() {
                 Some(instead) if std::mem::take(&mut is_first) => instead(),
                 _ => {
-                    crate::files::remove_unfinished();
+                    trapcheck::files::remove_unfinished();
                     let _ = emulate_default_handler(signal);
                 }
             }

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
-use crate::campaign;
-use crate::directory::write::{TableFormat, write_with};
-use crate::name::PlainName;
-use crate::setup::{Batching, Scheduling};
-use crate::sim::directory::{Label, config_yaml, to_run};
-use crate::sim::{Options, RunSpec, simulate};
+use trapcheck::campaign;
+use trapcheck::directory::write::{TableFormat, write_with};
+use trapcheck::name::PlainName;
+use trapcheck::setup::{Batching, Scheduling};
+use trapcheck::sim::directory::{Label, config_yaml, to_run};
+use trapcheck::sim::{Options, RunSpec, simulate};
 
 use super::arm::ArmArgs;
 use super::plan::cell;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::analysis::sources::sources;
+use trapcheck::analysis::sources::sources;
 
 use super::output::{self, Format, Print};
 use super::project;

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::analysis::store::Store;
-use crate::files::write_beside;
-use crate::judged::verdict::{Verdict, VerdictRun, json as verdict_json, verdict};
-use crate::rule::outcome::Group;
-use crate::rule::{Clause, Labelled};
-use crate::run::Problem;
-use crate::setup::{Configs, RegistrationFile};
-use crate::table::{self, Cell, Col, Heading, Table};
+use trapcheck::analysis::store::Store;
+use trapcheck::files::write_beside;
+use trapcheck::judged::verdict::{Verdict, VerdictRun, json as verdict_json, verdict};
+use trapcheck::rule::outcome::Group;
+use trapcheck::rule::{Clause, Labelled};
+use trapcheck::run::Problem;
+use trapcheck::setup::{Configs, RegistrationFile};
+use trapcheck::table::{self, Cell, Col, Heading, Table};
 
 use super::output::{self, Format, Print, Width};
 use super::project;
@@ -139,7 +139,7 @@ fn registration(asked: &Path, configs: &Configs) -> anyhow::Result<RegistrationF
     if !is_path && !asked.exists() {
         anyhow::bail!(unknown(&name, configs));
     }
-    Ok(crate::configs::read(asked, RegistrationFile::parse)?)
+    Ok(trapcheck::configs::read(asked, RegistrationFile::parse)?)
 }
 
 fn write(out: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::bail;
 
-use crate::observed::watch::Watch;
-use crate::reading::Bounded;
+use trapcheck::observed::watch::Watch;
+use trapcheck::reading::Bounded;
 
 use super::diagnose::{About, exit_code};
 use super::output;

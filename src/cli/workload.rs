@@ -9,8 +9,8 @@ use trapcheck_runs::configs::SessionWorkload;
 use trapcheck_sessions::play::Rules;
 use trapcheck_sessions::workload::recorded;
 
-use crate::sessions::{Inputs, load};
-use crate::setup::{Configs, RecordedFile, Subagents};
+use trapcheck::sessions::{Inputs, load};
+use trapcheck::setup::{Configs, RecordedFile, Subagents};
 
 /// Where sessions come from.
 #[derive(Debug, Clone, clap::Args)]

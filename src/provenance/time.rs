@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Result<i64, TimeError> {
 }
 
 /// Unix seconds as `2026-11-05T20:07:35Z`.
-pub(crate) fn utc(unix_s: i64) -> String {
+pub fn utc(unix_s: i64) -> String {
     let (days, s) = (unix_s.div_euclid(DAY_S), unix_s.rem_euclid(DAY_S));
     let (year, month, day) = date(days);
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", s / HOUR_S, s / 60 % 60, s % 60)

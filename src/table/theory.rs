@@ -42,7 +42,7 @@ pub(crate) use trapcheck_answers::drain::COROLLARY_3_CUTS;
 ///
 /// # Errors
 /// A cell that is not there, or that a model cannot answer for.
-pub(crate) fn predict(
+pub fn predict(
     which: Prediction,
     theories: &BTreeMap<String, Theory>,
     printed: &Printed,

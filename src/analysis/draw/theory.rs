@@ -95,7 +95,7 @@ fn predicted_cell(theory: &Theory, runs: &[RunPoint]) -> Result<PredictedCell, M
 ///
 /// # Errors
 /// A rate that is negative, or a base rate that is not positive.
-pub(crate) fn after_change(
+pub fn after_change(
     theory: &Theory,
     lambda_per_s: f64,
     (at_s, until_s): (f64, f64),

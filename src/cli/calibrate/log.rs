@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::law::iteration_log::sglang::Intervals;
-use crate::law::iteration_log::{self, LogFit, Logged};
-use crate::reading;
-use crate::setup::Cell;
-use crate::setup::cell::IterationParts;
-use crate::table::fixed;
+use trapcheck::law::iteration_log::sglang::Intervals;
+use trapcheck::law::iteration_log::{self, LogFit, Logged};
+use trapcheck::reading;
+use trapcheck::setup::Cell;
+use trapcheck::setup::cell::IterationParts;
+use trapcheck::table::fixed;
 
 use super::rounded;
 

@@ -3,8 +3,8 @@
 use anyhow::Context;
 
 use crate::cli::workload::SessionsArgs;
-use crate::nearest::unknown;
-use crate::setup::{Cell, Configs, Protocol, Workload};
+use trapcheck::nearest::unknown;
+use trapcheck::setup::{Cell, Configs, Protocol, Workload};
 
 use super::Args;
 

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use rayon::prelude::*;
 
-use crate::analysis::AnalysisError;
-use crate::analysis::ensemble::packed::{Packed, joined};
-use crate::analysis::ensemble::stored::{Draws, pack, path_of};
-use crate::analysis::ensemble::{Campaigns, Ensemble, EnsembleSpec};
-use crate::analysis::output_files::OutputFile;
-use crate::campaign::pins::{FILE, Pins};
-use crate::hash::sha256_hex;
-use crate::table::Table;
+use trapcheck::analysis::AnalysisError;
+use trapcheck::analysis::ensemble::packed::{Packed, joined};
+use trapcheck::analysis::ensemble::stored::{Draws, pack, path_of};
+use trapcheck::analysis::ensemble::{Campaigns, Ensemble, EnsembleSpec};
+use trapcheck::analysis::output_files::OutputFile;
+use trapcheck::campaign::pins::{FILE, Pins};
+use trapcheck::table::Table;
+use trapcheck_setup::hash::sha256_hex;
 
 use super::super::output;
 use super::super::progress;

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::fidelity::{load, report, runs};
-use crate::setup::Configs;
-use crate::table::fidelity;
+use trapcheck::fidelity::{load, report, runs};
+use trapcheck::setup::Configs;
+use trapcheck::table::fidelity;
 
 use super::super::output;
 use super::super::progress;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::campaign::{CampaignRun, State};
-use crate::files::write_beside;
-use crate::slurm::script;
+use trapcheck::campaign::{CampaignRun, State};
+use trapcheck::files::write_beside;
+use trapcheck::slurm::script;
 
 use super::Args;
 

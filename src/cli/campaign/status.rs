@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use rayon::prelude::*;
 
-use crate::campaign::{CampaignRun, State};
-use crate::table::{Cell, Col, Heading, Table};
+use trapcheck::campaign::{CampaignRun, State};
+use trapcheck::table::{Cell, Col, Heading, Table};
 
 use super::super::output::{self, Print};
 

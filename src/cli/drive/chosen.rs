@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::campaign::{CampaignRun, campaign_runs};
-use crate::name::PlainName;
-use crate::nearest::unknown;
-use crate::setup::{Campaign, Configs, PairedThresholds, RegistrationFile};
-use crate::sim::directory::Label;
-use crate::sim::{Options, RunSpec};
+use trapcheck::campaign::{CampaignRun, campaign_runs};
+use trapcheck::name::PlainName;
+use trapcheck::nearest::unknown;
+use trapcheck::setup::{Campaign, Configs, PairedThresholds, RegistrationFile};
+use trapcheck::sim::directory::Label;
+use trapcheck::sim::{Options, RunSpec};
 
 use super::super::plan::cell;
 use super::super::project;
@@ -44,7 +44,7 @@ pub fn choose<T>(
         (None, Some(config)) => config.clone(),
         (None, None) => bail!("expected --config, --registered or --cell"),
     };
-    let campaign = crate::configs::read(&project::config_file(&file), Campaign::parse)?;
+    let campaign = trapcheck::configs::read(&project::config_file(&file), Campaign::parse)?;
     if args.registered.is_some()
         && let Some(test) = campaign.tests.iter().find(|test| test.registration.is_none())
     {
@@ -91,7 +91,7 @@ fn single<T>(
     let options = Options { sample_s: args.sample, ..Options::default() };
     let (multiple, seed) = (args.rate, args.seed);
     let spec = RunSpec { cell, workload, protocol, arm: &arm, multiple, seed, options };
-    crate::sim::plan_of(&spec)?;
+    trapcheck::sim::plan_of(&spec)?;
     let label = Label { run_id, registration: None };
     let (dir, rule) = (args.out.clone(), PairedThresholds::default());
     work(vec![Chosen { spec, label, dir, rule }])
@@ -100,7 +100,8 @@ fn single<T>(
 /// The campaign that lists a registration's runs: the one of its name, in the same folder of
 /// configuration.
 fn campaign_of(file: &Path, folder: &Path, configs: &Configs) -> anyhow::Result<PathBuf> {
-    let registration = crate::configs::read(&project::config_file(file), RegistrationFile::parse)?;
+    let registration =
+        trapcheck::configs::read(&project::config_file(file), RegistrationFile::parse)?;
     let name = &registration.registration.name;
     let same = configs.registrations.get(name).map(|known| &known.sha256);
     if same != Some(&registration.sha256) {

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use anyhow::anyhow;
 use trapcheck_drive::progress::Now;
 
-use crate::judged::BoundBy;
-use crate::run::{Engine, Source};
-use crate::setup::Configs;
-use crate::sim::directory::meta::opening;
+use trapcheck::judged::BoundBy;
+use trapcheck::run::{Engine, Source};
+use trapcheck::setup::Configs;
+use trapcheck::sim::directory::meta::opening;
 
 use super::chosen::Chosen;
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use trapcheck_drive::meta::DECIDED;
 
-use crate::files::folder_of;
-use crate::reading;
-use crate::run::META;
+use trapcheck::files::folder_of;
+use trapcheck::reading;
+use trapcheck::run::META;
 
 /// What there is in a run's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trapcheck_drive::progress::Progress;
 
-use crate::setup::PairedThresholds;
+use trapcheck::setup::PairedThresholds;
 
 /// Time between two lines of a log, s.
 const LOG_S: f64 = 30.0;

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use rayon::prelude::*;
 
-use crate::directory::{LoadOptions, find_runs_by, load_by};
-use crate::knee::{ClosedMeasures, Levels, in_order};
-use crate::run::{Kind, Run, Source};
-use crate::setup::protocol::WarmUp;
-use crate::setup::{Arm, ArmSpec, Cell, Configs, Protocol, Speed, Trace, Workload};
-use crate::sim::directory::{Label, to_run};
-use crate::sim::{Options, RunSpec, simulate};
-use crate::table::Table;
-use crate::table::answers::closed::{Beside, beside};
+use trapcheck::directory::{LoadOptions, find_runs_by, load_by};
+use trapcheck::knee::{ClosedMeasures, Levels, in_order};
+use trapcheck::run::{Kind, Run, Source};
+use trapcheck::setup::protocol::WarmUp;
+use trapcheck::setup::{Arm, ArmSpec, Cell, Configs, Protocol, Speed, Trace, Workload};
+use trapcheck::sim::directory::{Label, to_run};
+use trapcheck::sim::{Options, RunSpec, simulate};
+use trapcheck::table::Table;
+use trapcheck::table::answers::closed::{Beside, beside};
 
 use super::{Args, progress};
 use trapcheck_answers::engine::Chosen;

@@ -1,11 +1,11 @@
 //! The picture of a knee.
 
-use crate::figure::knee::{Knee as Drawn, KneeCurve, KneeKind, KneePoint, knee as draw};
-use crate::figure::origin::Source;
-use crate::figure::population::Estimate;
-use crate::figure::{Figure, Origin};
-use crate::knee::{Bracket, Found, Outcome, Question};
-use crate::table::answers::knee::Knee;
+use trapcheck::figure::knee::{Knee as Drawn, KneeCurve, KneeKind, KneePoint, knee as draw};
+use trapcheck::figure::origin::Source;
+use trapcheck::figure::population::Estimate;
+use trapcheck::figure::{Figure, Origin};
+use trapcheck::knee::{Bracket, Found, Outcome, Question};
+use trapcheck::table::answers::knee::Knee;
 
 /// Hits and turns over the population, from both starts, perhaps with a host tier.
 pub fn figure(
@@ -46,7 +46,7 @@ fn curve(kind: KneeKind, found: &Found, cell: &str) -> KneeCurve {
 fn estimate(outcomes: &[Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<Estimate> {
     let values = outcomes.iter().map(of).collect::<Option<Vec<f64>>>()?;
     let n = values.len() as f64;
-    let value = crate::measure::stats::mean(&values)?;
+    let value = trapcheck::measure::stats::mean(&values)?;
     let squares: f64 = values.iter().map(|x| (x - value) * (x - value)).sum();
     let standard_error = (n > 1.0).then(|| libm::sqrt(squares / (n - 1.0) / n));
     Some(Estimate { value, standard_error })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use trapcheck_answers::engine::{Asked, Chosen, Ways};
 
-use crate::setup::Configs;
+use trapcheck::setup::Configs;
 
 /// The engine, by name or by its sizes. Sizes change a named cell.
 #[derive(Debug, clap::Args)]

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::figure::Figure;
-use crate::files::write_beside;
-use crate::rendering::render;
+use trapcheck::figure::Figure;
+use trapcheck::files::write_beside;
+use trapcheck::rendering::render;
 
 /// Where to draw the answer.
 #[derive(Debug, clap::Args)]

@@ -9,9 +9,9 @@ use clap::ValueEnum;
 use super::show;
 use crate::cli::output::{Format, Print};
 use crate::cli::project;
-use crate::published;
-use crate::table::model_values::{self, Printed, compare};
-use crate::table::theory::{self, Prediction};
+use trapcheck::published;
+use trapcheck::table::model_values::{self, Printed, compare};
+use trapcheck::table::theory::{self, Prediction};
 
 /// Every published model value beside ours, or one of the theory's tables
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub fn table(args: &Args) -> anyhow::Result<ExitCode> {
     let configs = project::configs(&args.configs)?;
     let read = |name: &str| {
         let path = args.published.join(name);
-        crate::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))
+        trapcheck::reading::text(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     let printed = Printed::parse(&read("cells.yaml")?, &read("tables.yaml")?)?;
     let theories = model_values::solve(&configs)?;

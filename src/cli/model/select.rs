@@ -7,8 +7,8 @@ use trapcheck_answers::which::{Load as AskedLoad, WORKLOAD_FLAGS, Which as Asked
 
 use crate::cli::project;
 use crate::cli::workload::SessionsArgs;
-use crate::model::Theory;
-use crate::setup::{Batching, Configs, Workload};
+use trapcheck::model::Theory;
+use trapcheck::setup::{Batching, Configs, Workload};
 
 /// The cell, by name or by flags. Flags change a named cell.
 #[derive(Debug, clap::Args)]

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use crate::nearest::unknown;
-use crate::numbers::ledger::LedgerInputs;
-use crate::numbers::ledger::beside::Beside;
-use crate::numbers::ledger::effects::{counts, table};
+use trapcheck::nearest::unknown;
+use trapcheck::numbers::ledger::LedgerInputs;
+use trapcheck::numbers::ledger::beside::Beside;
+use trapcheck::numbers::ledger::effects::{counts, table};
 
 use super::super::output::{self, Print};
 use super::project;

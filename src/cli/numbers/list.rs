@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use crate::nearest::unknown;
-use crate::numbers::Manifest;
-use crate::numbers::ledger::answers::Basis;
-use crate::numbers::ledger::bindings::{Cause, stem};
-use crate::numbers::ledger::{Entry, Status};
-use crate::table::{Cell, Col, Heading, Table};
+use trapcheck::nearest::unknown;
+use trapcheck::numbers::Manifest;
+use trapcheck::numbers::ledger::answers::Basis;
+use trapcheck::numbers::ledger::bindings::{Cause, stem};
+use trapcheck::numbers::ledger::{Entry, Status};
+use trapcheck::table::{Cell, Col, Heading, Table};
 
 use super::super::output::{self, Print};
 
@@ -124,7 +124,7 @@ impl Filter {
             chosen.status = Some(found);
         }
         if let Some(asked) = &self.section {
-            let known: Vec<&str> = crate::numbers::markdown::sections(ledger);
+            let known: Vec<&str> = trapcheck::numbers::markdown::sections(ledger);
             let found = known.iter().find(|section| stem(section) == stem(asked));
             let Some(found) = found else { bail!(unknown("section", asked, "", known)) };
             chosen.section = Some((*found).to_owned());
@@ -176,8 +176,8 @@ impl Chosen {
 fn has_value(text: &str, (value, digits): (f64, usize)) -> bool {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
     let numbers = text.split(|c| !is_part(c)).filter_map(|part| part.parse::<f64>().ok());
-    let asked = crate::digits::fixed(value, digits);
-    numbers.into_iter().any(|number| crate::digits::fixed(number, digits) == asked)
+    let asked = trapcheck::digits::fixed(value, digits);
+    numbers.into_iter().any(|number| trapcheck::digits::fixed(number, digits) == asked)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use crate::nearest::unknown;
-use crate::numbers::ledger::{Entry, Interval, Status};
-use crate::numbers::{Manifest, SourceEntry};
+use trapcheck::nearest::unknown;
+use trapcheck::numbers::ledger::{Entry, Interval, Status};
+use trapcheck::numbers::{Manifest, SourceEntry};
 
 use super::super::output;
 

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::table::Cell;
+use trapcheck::table::Cell;
 
 /// How wide a table may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use crate::cli::output::{self, Width};
 use crate::cli::runs::short_name;
-use crate::escape::escaped;
-use crate::judged::score::{ScoredRun, Scoring};
-use crate::judged::verdict::Verdict;
-use crate::law::trap_check::CheckLine;
-use crate::rule::{SeedOutcome, State};
-use crate::table::about_run::{AboutRun, token_rate_ratio};
-use crate::table::{self, Cell, Col, Heading, fixed};
+use trapcheck::escape::escaped;
+use trapcheck::judged::score::{ScoredRun, Scoring};
+use trapcheck::judged::verdict::Verdict;
+use trapcheck::law::trap_check::CheckLine;
+use trapcheck::rule::{SeedOutcome, State};
+use trapcheck::table::about_run::{AboutRun, token_rate_ratio};
+use trapcheck::table::{self, Cell, Col, Heading, fixed};
 pub use trapcheck_answers::score::because;
 
 /// The answer for people.

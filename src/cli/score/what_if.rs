@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::judged::ScoredRun;
-use crate::judged::what_if::{Answer, RunWhatIf};
-use crate::rule::PairedVerdict;
-use crate::rule::json::state as state_as_json;
-use crate::table::{Cell, Col, Heading, fixed};
+use trapcheck::judged::ScoredRun;
+use trapcheck::judged::what_if::{Answer, RunWhatIf};
+use trapcheck::rule::PairedVerdict;
+use trapcheck::rule::json::state as state_as_json;
+use trapcheck::table::{Cell, Col, Heading, fixed};
 
 use super::text::{because, in_reading_order, state_word};
 use crate::cli::output::{self, Width};

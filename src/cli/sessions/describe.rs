@@ -7,8 +7,8 @@ use anyhow::bail;
 use super::{Traces, code};
 use crate::cli::model::plot::Plot;
 use crate::cli::output::{self, Format, Print};
-use crate::figure::sessions::{SessionSet, sessions};
-use crate::table::answers::sessions::{description, source_words};
+use trapcheck::figure::sessions::{SessionSet, sessions};
+use trapcheck::table::answers::sessions::{description, source_words};
 use trapcheck_sessions::description::Description;
 
 /// Say what sessions are like: turns, prompts, what could be used again, what they cost

@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow, bail};
 
 use super::{Traces, code, write};
 use crate::cli::output::{self, Print};
-use crate::name::PlainName;
-use crate::table::answers::sessions::distance;
+use trapcheck::name::PlainName;
+use trapcheck::table::answers::sessions::distance;
 use trapcheck_sessions::description::Description;
 use trapcheck_sessions::empirical::fit;
 

@@ -7,9 +7,9 @@ use anyhow::{Context, bail};
 
 use super::{Traces, code, tell_left_out, write};
 use crate::cli::output::{self, Format, Print};
-use crate::sessions::{Import, Kind, Read, Writer, files_of};
-use crate::table::Table;
-use crate::table::answers::sessions::{examples, files, left_out, total};
+use trapcheck::sessions::{Import, Kind, Read, Writer, files_of};
+use trapcheck::table::Table;
+use trapcheck::table::answers::sessions::{examples, files, left_out, total};
 
 /// Read traces and write them as one table, a row per turn
 ///
