@@ -14,9 +14,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::directory::write::{TableFormat, WriteError, is_written, write_with};
+use crate::directory::write::{TableFormat, is_written, write_with};
 use crate::escape::shown;
-use crate::files::{Temporary, folder_of};
+use crate::files::{FileError, Temporary, folder_of};
 use crate::nearest;
 use crate::run::RegistrationRef;
 use crate::setup::campaign::PlannedRun;
@@ -48,7 +48,7 @@ pub enum State {
     Differs,
 }
 
-/// A campaign that cannot be made as it stands.
+/// A campaign that cannot be made as it stands, or a run of it that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// A name that nothing has, or recorded sessions that are not to be had.
@@ -67,28 +67,12 @@ pub enum CampaignError {
         /// Why.
         source: SimError,
     },
-}
-
-/// A run that could not be made; nothing of it is left behind.
-#[derive(Debug, thiserror::Error)]
-pub enum MakeError {
     /// The simulation failed.
     #[error(transparent)]
     Sim(#[from] SimError),
-    /// The directory could not be written.
+    /// A run's directory could not be looked at, cleared or written.
     #[error(transparent)]
-    Write(#[from] WriteError),
-    /// Its place could not be looked at or cleared.
-    #[error("{}: {source}", path.display())]
-    Place {
-        /// The directory.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Its values cannot be written as YAML.
-    #[error("config.yaml: {0}")]
-    Config(#[from] serde_yaml::Error),
+    File(#[from] FileError),
 }
 
 /// The runs of `campaign` in its order. Whether each can be simulated, [`CampaignRun::check`] says.
@@ -189,21 +173,25 @@ impl CampaignRun<'_> {
         check_spec(&self.spec).map_err(wrong)
     }
 
+    fn config_yaml(&self) -> Result<String, FileError> {
+        config_yaml(&self.spec, &self.label).map_err(|why| FileError::new("config.yaml", why))
+    }
+
     /// What there is of the run under `out`.
     ///
     /// # Errors
     /// Its place cannot be looked at.
-    pub fn state(&self, out: &Path) -> Result<State, MakeError> {
+    pub fn state(&self, out: &Path) -> Result<State, CampaignError> {
         let dir = out.join(&self.dir);
-        let place = |source| MakeError::Place { path: dir.clone(), source };
+        let place = |why: io::Error| FileError::new(&dir, why);
         if !dir.try_exists().map_err(place)? {
             return Ok(State::Missing);
         }
-        let expected = config_yaml(&self.spec, &self.label)?;
+        let expected = self.config_yaml()?;
         let same = match crate::reading::text(dir.join("config.yaml")) {
             Ok(there) => there == expected,
             Err(e) if e.kind() == io::ErrorKind::NotFound => false,
-            Err(e) => return Err(place(e)),
+            Err(e) => return Err(place(e).into()),
         };
         let whole = dir.join("meta.json").try_exists().map_err(place)?;
         Ok(if same && whole { State::Made } else { State::Differs })
@@ -212,11 +200,12 @@ impl CampaignRun<'_> {
     /// Simulates the run and writes its directory under `out`, whole or not at all.
     ///
     /// # Errors
-    /// [`MakeError`]; a directory that is there already is one.
-    pub fn make(&self, out: &Path, format: TableFormat) -> Result<(), MakeError> {
+    /// The simulation fails, or the directory is there already or cannot be written; nothing of it
+    /// is left behind.
+    pub fn make(&self, out: &Path, format: TableFormat) -> Result<(), CampaignError> {
         let simulated = simulate(&self.spec)?;
         let run = to_run(&simulated, &self.spec, &self.label);
-        let config = config_yaml(&self.spec, &self.label)?;
+        let config = self.config_yaml()?;
         let dir = out.join(&self.dir);
         Ok(write_with(&run, &dir, format, &[("config.yaml", &config)])?)
     }
@@ -225,7 +214,7 @@ impl CampaignRun<'_> {
     ///
     /// # Errors
     /// It cannot be removed, or it holds what no run does: somebody else's files stay.
-    pub fn clear(&self, out: &Path) -> Result<(), MakeError> {
+    pub fn clear(&self, out: &Path) -> Result<(), CampaignError> {
         let path = out.join(&self.dir);
         let cleared = only_of_a_run(&path).and_then(|()| {
             // Renamed first, so that no half-removed run is ever taken for one.
@@ -233,7 +222,7 @@ impl CampaignRun<'_> {
             fs::rename(&path, aside.path().join("run"))?;
             aside.remove()
         });
-        cleared.map_err(|source| MakeError::Place { path, source })
+        Ok(cleared.map_err(|why| FileError::new(path, why))?)
     }
 }
 

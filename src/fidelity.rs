@@ -5,11 +5,11 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-pub use crate::sim::fidelity::{Fidelity, FidelityError, Row, runs};
+pub use crate::sim::fidelity::{Fidelity, Row, runs};
 
 use crate::configs;
 use crate::setup::{ConfigError, Configs};
-use crate::sim;
+use crate::sim::{self, SimError};
 
 /// Reads and checks a report's file.
 ///
@@ -27,7 +27,7 @@ pub fn report(
     fidelity: &Fidelity,
     configs: &Configs,
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Row>, FidelityError> {
+) -> Result<Vec<Row>, SimError> {
     sim::fidelity::report(fidelity, configs, |jobs| {
         let values = |job: &sim::fidelity::SeedRun<'_>| {
             let values = job.values();

@@ -13,6 +13,23 @@ use std::path::{Path, PathBuf};
 
 pub use temporary::{Temporary, remove_unfinished};
 
+/// A file or folder that cannot be read, written or used, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", crate::escape::shown(path))]
+pub struct FileError {
+    /// Where, with the line where there is one.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl FileError {
+    /// What is wrong with a file or folder.
+    pub fn new(path: impl Into<PathBuf>, why: impl std::fmt::Display) -> Self {
+        Self { path: path.into(), message: why.to_string() }
+    }
+}
+
 /// Links that are followed before they count as a circle, as in the kernel.
 const MOST_LINKS: usize = 40;
 

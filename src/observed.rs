@@ -8,21 +8,12 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use crate::files::FileError;
 use crate::form::Observed;
 use crate::format::Format;
 use crate::reading;
 pub use trapcheck_answers::services::Service;
 use trapcheck_answers::services::{ReadFile, is_known, read_stream, together, usable};
-
-/// A file that could not be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {message}", crate::escape::shown(path))]
-pub struct Unusable {
-    /// Which.
-    pub path: PathBuf,
-    /// Why.
-    pub message: String,
-}
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
@@ -31,8 +22,8 @@ const PIECE: usize = 1 << 18;
 ///
 /// # Errors
 /// A file that cannot be read, or that no format knows.
-pub fn read(path: &Path, format: Option<Format>) -> Result<Observed, Unusable> {
-    let fail = |message: String| Unusable { path: path.into(), message };
+pub fn read(path: &Path, format: Option<Format>) -> Result<Observed, FileError> {
+    let fail = |why: String| FileError::new(path, why);
     let cannot = |e: &dyn std::fmt::Display| fail(format!("cannot read: {e}"));
     let file = reading::open(path).map_err(|e| cannot(&e))?;
     let mut file = BufReader::with_capacity(PIECE, file);
@@ -64,7 +55,7 @@ fn peeked(file: &mut BufReader<std::fs::File>) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// The first file that cannot be used, and where nothing can be.
-pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service>, Unusable> {
+pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service>, FileError> {
     let mut services = Vec::new();
     let named: Vec<PathBuf> = paths.iter().filter(|path| !path.is_dir()).cloned().collect();
     let mut read_files = Vec::new();
@@ -87,10 +78,7 @@ pub fn read_all(paths: &[PathBuf], format: Option<Format>) -> Result<Vec<Service
             services.extend(together(label, known, unknown));
         }
     }
-    usable(services).map_err(|message| {
-        let path = paths.first().cloned().unwrap_or_default();
-        Unusable { path, message }
-    })
+    usable(services).map_err(|why| FileError::new(paths.first().cloned().unwrap_or_default(), why))
 }
 
 /// A file's name, without its folders.

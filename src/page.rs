@@ -29,6 +29,7 @@ use serde_json::{Map, Value, json};
 use crate::analysis::draw::DrawError;
 use crate::analysis::spec::FigureSpec;
 use crate::figure::FigureError;
+use crate::files::FileError;
 use crate::hash::sha256_hex;
 use crate::judged::verdict::{Verdict, most_fitting, verdict};
 use crate::judged::{Measured, Scoring};
@@ -45,7 +46,7 @@ pub const FORMAT: &str = "trapcheck-page/1";
 /// The page's files by their path in it.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// Why a page cannot be made.
+/// Why a page cannot be made, written or served.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// A figure has no input.
@@ -70,13 +71,19 @@ pub enum PageError {
     /// A text that JSON cannot hold.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// The static part cannot be read.
-    #[error("page/{path}: {error}")]
-    Fixed {
-        /// The file.
-        path: String,
+    /// The static part cannot be read, or a folder is not one for a page.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A file of the page cannot be written, read or removed.
+    #[error("cannot write {0}")]
+    Write(FileError),
+    /// The address to serve at cannot be had.
+    #[error("127.0.0.1:{port}: {error}")]
+    Address {
+        /// The port that was asked for; 0 for any.
+        port: u16,
         /// Why.
-        error: std::io::Error,
+        error: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 

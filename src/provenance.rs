@@ -27,8 +27,13 @@ use std::path::{Path, PathBuf};
 use crate::reading;
 
 pub use proof::{Jobs, Proof, Push, TagRef};
-pub use repository::{Repository, RepositoryError};
+pub use repository::Repository;
 pub use verify::{Failure, Verified, tag_is_kept, verify};
+
+/// Bytes of an object, or words of a time, that are not written as they have to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub String);
 
 /// What the times of a proof say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -152,7 +152,6 @@ fn check_source(said: Option<run::Source>, used: &[&ScoredRun]) -> Result<(), Dr
     })
 }
 
-/// Which run it is, and what made it.
 /// How much work the bursts of these runs brought: a seed's may be far from the mean.
 fn burst_words<'a>(runs: impl Iterator<Item = &'a ScoredRun>) -> String {
     let work = runs.filter_map(|run| run.burst_work_over_nominal);
@@ -168,6 +167,7 @@ fn burst_words<'a>(runs: impl Iterator<Item = &'a ScoredRun>) -> String {
     }
 }
 
+/// Which run it is, and what made it.
 fn origin(run: &ScoredRun) -> Origin {
     Origin::run(&run.dir.display().to_string(), &run.meta.cell, made_by(&run.meta))
 }

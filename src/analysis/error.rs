@@ -1,10 +1,8 @@
 //! Why an analysis, or one of its tables or figures, cannot be made.
 
-use std::path::PathBuf;
-
 use crate::campaign::CampaignError;
-use crate::fidelity::FidelityError;
 use crate::setup::yaml::ConfigError;
+use crate::sim::SimError;
 use crate::table::model_values::Unanswered;
 
 use super::draw::DrawError;
@@ -12,31 +10,10 @@ use super::draw::DrawError;
 /// An analysis that cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// A configuration file cannot be used.
+    /// A configuration file cannot be used: the pinned registration is another one now, several fit
+    /// runs that are bound to none, or what it says makes no sense.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The pinned registration is another file now.
-    #[error("{}: its SHA-256 is {found}, analysis {analysis} pins {expected}: the registration changed after it was bound", path.display())]
-    Unbound {
-        /// The analysis.
-        analysis: String,
-        /// The registration.
-        path: PathBuf,
-        /// What its bytes hash to.
-        found: String,
-        /// What the analysis pins.
-        expected: String,
-    },
-    /// Several registrations fit runs that are bound to none.
-    #[error("{}: {} fit {run} and are not the same rule: pin one with registration: in the analysis", analysis.display(), files.join(" and "))]
-    SeveralRules {
-        /// The analysis' file.
-        analysis: PathBuf,
-        /// The registrations.
-        files: Vec<String>,
-        /// The first of the runs.
-        run: String,
-    },
     /// Runs could not be simulated.
     #[error(transparent)]
     Campaign(#[from] CampaignError),
@@ -50,7 +27,7 @@ pub enum AnalysisError {
     },
     /// The simulator's published values could not be computed again.
     #[error(transparent)]
-    Fidelity(#[from] FidelityError),
+    Fidelity(#[from] SimError),
     /// A table of the theory could not be made.
     #[error(transparent)]
     Theory(#[from] Unanswered),

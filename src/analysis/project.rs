@@ -175,11 +175,12 @@ impl Project {
         if let Some((run, files)) =
             scoring.runs.iter().find_map(|run| Some((run, run.fitting_rules()?)))
         {
-            return Err(AnalysisError::SeveralRules {
-                analysis: path.to_owned(),
-                files: files.to_vec(),
-                run: run.dir.display().to_string(),
-            });
+            let several = format!(
+                "{} fit {} and are not the same rule: pin one with registration: in the analysis",
+                files.join(" and "),
+                run.dir.display()
+            );
+            return Err(ConfigError::new(path, several).into());
         }
         Ok(Evaluated {
             spec: hashed(path)?,
@@ -250,18 +251,17 @@ impl Project {
 }
 
 /// The registration that an analysis pins.
-fn pinned(analysis: &Analysis) -> Result<Option<RegistrationFile>, AnalysisError> {
+fn pinned(analysis: &Analysis) -> Result<Option<RegistrationFile>, ConfigError> {
     let Some(pinned) = &analysis.registration else { return Ok(None) };
     let file = crate::configs::read(&pinned.file, RegistrationFile::parse)?;
     if file.sha256 == pinned.sha256 {
         return Ok(Some(file));
     }
-    Err(AnalysisError::Unbound {
-        analysis: analysis.name.clone(),
-        path: file.path,
-        found: file.sha256,
-        expected: pinned.sha256.clone(),
-    })
+    let changed = format!(
+        "its SHA-256 is {}, analysis {} pins {}: the registration changed after it was bound",
+        file.sha256, analysis.name, pinned.sha256
+    );
+    Err(ConfigError::new(&file.path, changed))
 }
 
 impl<'a> Selected<'a> {

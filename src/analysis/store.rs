@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::campaign::CampaignRun;
 use crate::directory::{LoadOptions, RunFiles};
+use crate::files::FileError;
 use crate::run::Problem;
 use crate::setup::{Configs, RegistrationFile};
 use crate::sim::directory::{config_yaml, to_measure};
@@ -42,7 +43,7 @@ pub struct Store<'a> {
     kept: Option<PathBuf>,
     measured: Mutex<BTreeMap<PathBuf, Measured>>,
     trust: Mutex<Trust>,
-    not_kept: Mutex<Vec<KeepError>>,
+    not_kept: Mutex<Vec<FileError>>,
 }
 
 /// What a store took from kept files instead of measuring, and what it would not take.
@@ -55,27 +56,6 @@ pub struct Trust {
     pub not_here: BTreeSet<PathBuf>,
     /// Kept files of runs that were measured again instead, and why.
     pub refused: BTreeMap<PathBuf, Refused>,
-}
-
-/// Why a run's statistics could not be kept.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// They cannot be written down.
-    #[error("{}: {source}", dir.display())]
-    Encode {
-        /// The run.
-        dir: PathBuf,
-        /// Why.
-        source: rmp_serde::encode::Error,
-    },
-    /// The file cannot be written.
-    #[error("{}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
 }
 
 impl<'a> Store<'a> {
@@ -122,7 +102,7 @@ impl<'a> Store<'a> {
     }
 
     /// What could not be kept: measured all the same, and measured again next time.
-    pub fn not_kept(&self) -> Vec<KeepError> {
+    pub fn not_kept(&self) -> Vec<FileError> {
         self.not_kept.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
     }
 

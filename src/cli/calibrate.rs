@@ -12,8 +12,9 @@ use clap::ValueEnum;
 
 use trapcheck::directory::{LoadOptions, find_runs_by};
 use trapcheck::files::write_beside;
+use trapcheck::law::CalibrationError;
 use trapcheck::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
-use trapcheck::law::iteration::{self, IterationError, IterationFit};
+use trapcheck::law::iteration::{self, IterationFit};
 use trapcheck::name::PlainName;
 use trapcheck::run::Run;
 use trapcheck::setup::cell::{Engine, IterationParts};
@@ -211,7 +212,7 @@ fn cell(
 /// Writes what the runs tell of an iteration's cost beside the cost of a turn, for the entry
 /// model (`model curve`, `model rescue`). Only where prefill and decode share iterations: between
 /// two tokens of a turn there are others of unknown number where they do not.
-fn add_iteration_costs(cell: &mut Cell, fitted: &Result<IterationFit, IterationError>) {
+fn add_iteration_costs(cell: &mut Cell, fitted: &Result<IterationFit, CalibrationError>) {
     cell.sources.retain(|field, _| !field.starts_with("iteration_costs"));
     let (Ok(fit), Batching::Mixed) = (fitted, cell.batching) else { return };
     let parts = fit.parts();
@@ -235,7 +236,7 @@ fn add_iteration_costs(cell: &mut Cell, fitted: &Result<IterationFit, IterationE
 }
 
 /// What an iteration costs, or why the runs do not say.
-fn iteration_report(cell: &Cell, fitted: &Result<IterationFit, IterationError>) -> String {
+fn iteration_report(cell: &Cell, fitted: &Result<IterationFit, CalibrationError>) -> String {
     let without = "so model curve, burst and rescue need --a-s and --b-s-per-token for this cell";
     match (cell.iteration_costs, fitted) {
         (Some(parts), Ok(fit)) => {

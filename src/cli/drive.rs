@@ -18,7 +18,7 @@ use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::driver::Ended;
 use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
-use trapcheck_drive::make::{Job, Made, MakeError, make};
+use trapcheck_drive::make::{Made, MakeError, make};
 use trapcheck_drive::meta::reason;
 use trapcheck_drive::progress::Now;
 use trapcheck_drive::prompts::Tokens;
@@ -226,14 +226,14 @@ async fn make_one(
         model: args.model.clone(),
         zero_is_absent: false,
         timeout_s: args.timeout,
+        tokens: args.tokens,
     };
-    let job = Job { spec: run.spec.clone(), label: run.label.clone(), tokens: args.tokens };
     let mut report = report::Report::new(&run.label.run_id, run.rule);
     let watch = |now: &Now<'_>| {
         report.tell(now);
         decider.as_mut().map_or(ControlFlow::Continue(()), |decider| decider.look(now))
     };
-    let made = make(&job, engine, &run.dir, stop, watch).await;
+    let made = make(&run.spec, &run.label, engine, &run.dir, stop, watch).await;
     report.finish();
     match made {
         Err(MakeError::Stopped) => Ok(None),

@@ -4,33 +4,23 @@
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use polars::prelude::{Column, DataFrame};
 use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
 use zstd::stream::write::Encoder;
 use zstd::zstd_safe::{CCtx, CParameter, ResetDirective};
 
-use crate::files::{Temporary, folder_of};
+use crate::files::{FileError, Temporary, folder_of};
 use crate::run::tables::{MICROSECONDS, TICKS, Table, Value, rounded, tables};
 use crate::run::{ENDINGS, Run, STARTED};
 pub use crate::setup::campaign::TableFormat;
-
-/// A run that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {message}", path.display())]
-pub struct WriteError {
-    /// Where.
-    pub path: PathBuf,
-    /// What went wrong.
-    pub message: String,
-}
 
 /// Writes `run` to the directory `dir`, which must not exist.
 ///
 /// # Errors
 /// The directory exists, or a file cannot be written; nothing is left behind.
-pub fn write(run: &Run, dir: &Path, format: TableFormat) -> Result<(), WriteError> {
+pub fn write(run: &Run, dir: &Path, format: TableFormat) -> Result<(), FileError> {
     write_with(run, dir, format, &[])
 }
 
@@ -43,9 +33,8 @@ pub fn write_with(
     dir: &Path,
     format: TableFormat,
     beside_tables: &[(&str, &str)],
-) -> Result<(), WriteError> {
-    let fail = |message: String| WriteError { path: dir.into(), message };
-    let is_there = || fail("already there; a run is never overwritten".into());
+) -> Result<(), FileError> {
+    let is_there = || FileError::new(dir, "already there; a run is never overwritten");
     if dir.exists() {
         return Err(is_there());
     }
@@ -54,7 +43,10 @@ pub fn write_with(
         beside.rename_to(dir)
     });
     // Another process may have been faster.
-    written.map_err(|e| if dir.exists() { is_there() } else { fail(format!("cannot write: {e}")) })
+    written.map_err(|e| match dir.exists() {
+        true => is_there(),
+        false => FileError::new(dir, format_args!("cannot write: {e}")),
+    })
 }
 
 fn write_all(

@@ -16,7 +16,6 @@ const ARTIFACTS: &str = "paper/published/artifacts.yaml";
 pub struct Claim {
     /// The file's path there.
     path: Option<String>,
-    /// The tag.
     tag: Option<String>,
     /// The commit, as it is printed.
     commit: Option<String>,

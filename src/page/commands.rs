@@ -13,7 +13,6 @@ const MADE: &str = "made";
 
 /// How a command line comes by a run.
 enum Place<'a> {
-    /// It lies there.
     Here(&'a Path),
     /// A campaign makes it: its file, the run's name, its place below the campaign's folder.
     Made(&'a Path, &'a str, &'a Path),

@@ -21,7 +21,6 @@ use super::{FORMAT, Judged, PageError, commands, text};
 /// The longest id, so that a file of its name fits everywhere.
 const LONGEST: usize = 140;
 
-/// A run that is shown.
 #[derive(Debug)]
 struct Shown<'a> {
     run: &'a ScoredRun,

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use tiny_http::{Header, Method, Request, Response};
 use walkdir::WalkDir;
 
-use super::Files;
+use super::{Files, PageError};
+use crate::files::FileError;
 
 /// What is served.
 #[derive(Debug)]
@@ -18,22 +19,6 @@ pub enum Content {
     /// The files of a folder by their path in it, as they were when the server began; read when
     /// they are asked for.
     Folder(BTreeMap<String, PathBuf>),
-}
-
-/// Why nothing is served.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// There is no page to serve.
-    #[error("{}: expected a page with an index.html; trapcheck page --out writes one", .0.display())]
-    NoPage(PathBuf),
-    /// The address cannot be had.
-    #[error("127.0.0.1:{port}: {error}")]
-    Address {
-        /// The port that was asked for; 0 for any.
-        port: u16,
-        /// Why.
-        error: Box<dyn std::error::Error + Send + Sync>,
-    },
 }
 
 /// An answer: its status, what kind of text it is, its bytes.
@@ -46,7 +31,7 @@ impl Content {
     ///
     /// # Errors
     /// It has no `index.html`.
-    pub fn of_folder(folder: &Path) -> Result<Self, ServeError> {
+    pub fn of_folder(folder: &Path) -> Result<Self, PageError> {
         let is_hidden = |entry: &walkdir::DirEntry| {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
         };
@@ -62,7 +47,10 @@ impl Content {
             .collect();
         match files.contains_key("index.html") {
             true => Ok(Self::Folder(files)),
-            false => Err(ServeError::NoPage(folder.to_owned())),
+            false => {
+                let why = "expected a page with an index.html; trapcheck page --out writes one";
+                Err(FileError::new(folder, why).into())
+            }
         }
     }
 
@@ -125,9 +113,9 @@ impl Server {
     ///
     /// # Errors
     /// It cannot be had.
-    pub fn open(content: Content, port: u16) -> Result<Self, ServeError> {
+    pub fn open(content: Content, port: u16) -> Result<Self, PageError> {
         let server = tiny_http::Server::http((Ipv4Addr::LOCALHOST, port))
-            .map_err(|error| ServeError::Address { port, error })?;
+            .map_err(|error| PageError::Address { port, error })?;
         Ok(Self { server, content })
     }
 

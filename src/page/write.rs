@@ -7,38 +7,14 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::{FORMAT, Files};
-use crate::files::write_beside;
+use super::{FORMAT, Files, PageError};
+use crate::files::{FileError, write_beside};
 
 /// What says that the data are there, relative to the page.
 pub const INDEX: &str = "data/index.json";
 
 /// Where the data lie, relative to the page.
 const DATA: &str = "data";
-
-/// Why a page is not written.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The folder holds something else.
-    #[error(
-        "{}: expected a new or empty folder, or one that a page was written to; found {found}",
-        folder.display()
-    )]
-    Occupied {
-        /// The folder.
-        folder: PathBuf,
-        /// What is there.
-        found: String,
-    },
-    /// A file cannot be written, read or removed.
-    #[error("cannot write {}: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-}
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,7 +33,7 @@ pub struct Written {
 /// # Errors
 /// A folder that holds something else, before anything is written; a file that cannot be
 /// written: those before it are.
-pub fn write(files: &Files, folder: &Path) -> Result<Written, WriteError> {
+pub fn write(files: &Files, folder: &Path) -> Result<Written, PageError> {
     check_free(files, folder)?;
     let mut done = Written::default();
     let last = files.get_key_value(INDEX);
@@ -67,15 +43,19 @@ pub fn write(files: &Files, folder: &Path) -> Result<Written, WriteError> {
             done.same += 1;
             continue;
         }
-        write_beside(&path, bytes).map_err(|error| WriteError::File { path, error })?;
+        write_beside(&path, bytes).map_err(|why| failed(&path, &why))?;
         done.written += 1;
     }
     let ours: BTreeSet<PathBuf> = files.keys().map(|name| folder.join(name)).collect();
     for path in data_files(folder).filter(|path| !ours.contains(path)) {
-        fs::remove_file(&path).map_err(|error| WriteError::File { path, error })?;
+        fs::remove_file(&path).map_err(|why| failed(&path, &why))?;
         done.removed += 1;
     }
     Ok(done)
+}
+
+fn failed(path: &Path, why: &io::Error) -> PageError {
+    PageError::Write(FileError::new(path, why))
 }
 
 /// The files of a page's data, without what is being written.
@@ -86,17 +66,20 @@ fn data_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Refuses a folder with anything but a page in it.
-fn check_free(files: &Files, folder: &Path) -> Result<(), WriteError> {
-    let occupied = |found: String| WriteError::Occupied { folder: folder.to_owned(), found };
+fn check_free(files: &Files, folder: &Path) -> Result<(), PageError> {
+    let occupied = |found: &str| {
+        let expected = "expected a new or empty folder, or one that a page was written to";
+        Err(FileError::new(folder, format_args!("{expected}; found {found}")).into())
+    };
     match fs::symlink_metadata(folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Ok(_) if !folder.is_dir() => return Err(occupied("a file".to_owned())),
+        Ok(_) if !folder.is_dir() => return occupied("a file"),
         _ => {}
     }
-    let failed = |error| WriteError::File { path: folder.to_owned(), error };
-    let entries = fs::read_dir(folder).map_err(failed)?;
+    let unread = |why| failed(folder, &why);
+    let entries = fs::read_dir(folder).map_err(unread)?;
     let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
-    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(unread)?;
     names.sort();
     // What an interrupted process left, hidden files of whoever keeps the folder.
     names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
@@ -104,7 +87,7 @@ fn check_free(files: &Files, folder: &Path) -> Result<(), WriteError> {
     if is_page(folder) || is_begun(files, folder, &names) {
         return Ok(());
     }
-    Err(occupied(first.to_string_lossy().into_owned()))
+    occupied(&first.to_string_lossy())
 }
 
 /// Whether a page lies there, of this version or another.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::object::{Commit, Id, Kind, Object};
 use super::proof::FILE_NAME;
 use super::verify::is_inside;
-use super::{Failure, Jobs, Proof, Push, Repository, RepositoryError, TagRef, Verdict, time};
-use crate::files::{Temporary, folder_of};
+use super::{Failure, Jobs, Proof, Push, Repository, TagRef, Verdict, time};
+use crate::files::{FileError, Temporary, folder_of};
 use crate::hash::sha256_hex;
 
 /// How far back from a pushed commit the registered one is looked for.
@@ -32,51 +32,22 @@ pub struct Request {
     pub claim: Option<Verdict>,
 }
 
-/// A proof that could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// The repository cannot be read or lacks an object.
-    #[error(transparent)]
-    Repository(#[from] RepositoryError),
-    /// A time is not written as one.
-    #[error(transparent)]
-    Time(#[from] time::TimeError),
-    /// The published file lies outside the project.
-    #[error(transparent)]
-    Outside(#[from] Failure),
-    /// The file is not in the commit, or the commit not in what was pushed.
-    #[error("{0}")]
-    NotThere(String),
-    /// The proof cannot be written.
-    #[error("{}: {error}", path.display())]
-    Write {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-}
-
 /// Copies what proves the request into the new folder `dir`.
 ///
 /// # Errors
-/// As [`ExportError`]; nothing is left behind.
-pub fn export(
-    repository: &Repository,
-    request: &Request,
-    dir: &Path,
-) -> Result<Proof, ExportError> {
+/// The repository cannot be read or lacks an object, a time is not written as one, or the proof
+/// cannot be written; nothing is left behind.
+pub fn export(repository: &Repository, request: &Request, dir: &Path) -> Result<Proof, Failure> {
     let mut copied = Copied { repository, objects: BTreeMap::new() };
     let proof = copied.prove(request)?;
-    let write = |path: &Path, error| ExportError::Write { path: path.into(), error };
     if dir.exists() {
-        return Err(write(dir, std::io::Error::other("already there")));
+        return Err(FileError::new(dir, "already there").into());
     }
     let written = Temporary::folder(folder_of(dir)).and_then(|beside| {
         copied.write(&proof, beside.path())?;
         beside.rename_to(dir)
     });
-    written.map_err(|error| write(dir, error))?;
+    written.map_err(|why| FileError::new(dir, why))?;
     Ok(proof)
 }
 
@@ -86,9 +57,9 @@ struct Copied<'a> {
 }
 
 impl Copied<'_> {
-    fn prove(&mut self, request: &Request) -> Result<Proof, ExportError> {
+    fn prove(&mut self, request: &Request) -> Result<Proof, Failure> {
         if let Some(outside) = request.published.as_ref().filter(|path| !is_inside(path)) {
-            return Err(Failure::Outside(outside.display().to_string()).into());
+            return Err(Failure::Outside(outside.display().to_string()));
         }
         let named = self.repository.resolve(&request.revision)?;
         let commit = self.repository.commit_of(named)?;
@@ -98,7 +69,7 @@ impl Copied<'_> {
         let push =
             push.map(|(at, head, source)| self.push(commit, at, head.as_deref(), source.clone()));
         if let Some(jobs) = &request.jobs {
-            time::parse(&jobs.first_submitted)?;
+            time::parse(&jobs.first_submitted).map_err(Failure::Time)?;
         }
         Ok(Proof {
             format: 1,
@@ -113,35 +84,35 @@ impl Copied<'_> {
         })
     }
 
-    fn copy(&mut self, id: Id) -> Result<&Object, ExportError> {
+    fn copy(&mut self, id: Id) -> Result<&Object, Failure> {
         let object = self.repository.object(id)?;
         Ok(self.objects.entry(id).or_insert(object))
     }
 
-    fn commit(&mut self, id: Id) -> Result<Commit, ExportError> {
-        let there = |e| ExportError::NotThere(format!("object {id}: {e}"));
+    fn commit(&mut self, id: Id) -> Result<Commit, Failure> {
+        let there = |e| Failure::NotThere(format!("object {id}: {e}"));
         self.copy(id)?.commit().map_err(there)
     }
 
-    fn tag(&mut self, id: Id) -> Result<TagRef, ExportError> {
-        let there = |e| ExportError::NotThere(format!("object {id}: {e}"));
+    fn tag(&mut self, id: Id) -> Result<TagRef, Failure> {
+        let there = |e| Failure::NotThere(format!("object {id}: {e}"));
         let name = self.copy(id)?.tag().map_err(there)?.name;
         Ok(TagRef { name, object: id })
     }
 
     /// The bytes of a file of a commit, with every folder on the way.
-    fn file(&mut self, commit: Id, path: &str) -> Result<Vec<u8>, ExportError> {
+    fn file(&mut self, commit: Id, path: &str) -> Result<Vec<u8>, Failure> {
         let mut at = self.commit(commit)?.tree;
         for part in path.split('/') {
-            let there = |e| ExportError::NotThere(format!("object {at}: {e}"));
+            let there = |e| Failure::NotThere(format!("object {at}: {e}"));
             let entries = self.copy(at)?.tree().map_err(there)?;
             let entry = entries.into_iter().find(|e| e.name == part.as_bytes());
-            let missing = || ExportError::NotThere(format!("{path} is not in commit {commit}"));
+            let missing = || Failure::NotThere(format!("{path} is not in commit {commit}"));
             at = entry.ok_or_else(missing)?.id;
         }
         match self.copy(at)? {
             Object { kind: Kind::Blob, body } => Ok(body.clone()),
-            _ => Err(ExportError::NotThere(format!("{path} is not a file of commit {commit}"))),
+            _ => Err(Failure::NotThere(format!("{path} is not a file of commit {commit}"))),
         }
     }
 
@@ -152,8 +123,8 @@ impl Copied<'_> {
         at: &str,
         head: Option<&str>,
         source: Option<String>,
-    ) -> Result<Push, ExportError> {
-        time::parse(at)?;
+    ) -> Result<Push, Failure> {
+        time::parse(at).map_err(Failure::Time)?;
         let head = match head {
             Some(name) => self.repository.commit_of(self.repository.resolve(name)?)?,
             None => commit,
@@ -165,7 +136,7 @@ impl Copied<'_> {
     }
 
     /// The shortest way from `head` back to `commit`, both included.
-    fn way_back(&self, head: Id, commit: Id) -> Result<Vec<Id>, ExportError> {
+    fn way_back(&self, head: Id, commit: Id) -> Result<Vec<Id>, Failure> {
         let mut child_of: BTreeMap<Id, Option<Id>> = BTreeMap::from([(head, None)]);
         let mut open = VecDeque::from([head]);
         while let Some(id) = open.pop_front().filter(|_| child_of.len() < MOST_COMMITS) {
@@ -173,7 +144,7 @@ impl Copied<'_> {
                 let way = std::iter::successors(Some(id), |id| child_of.get(id).copied().flatten());
                 return Ok(way.collect());
             }
-            let there = |e| ExportError::NotThere(format!("object {id}: {e}"));
+            let there = |e| Failure::NotThere(format!("object {id}: {e}"));
             for parent in self.repository.object(id)?.commit().map_err(there)?.parents {
                 child_of.entry(parent).or_insert_with(|| {
                     open.push_back(parent);
@@ -181,9 +152,7 @@ impl Copied<'_> {
                 });
             }
         }
-        Err(ExportError::NotThere(format!(
-            "the pushed commit {head} does not lead back to {commit}"
-        )))
+        Err(Failure::NotThere(format!("the pushed commit {head} does not lead back to {commit}")))
     }
 
     fn write(&self, proof: &Proof, dir: &Path) -> std::io::Result<()> {

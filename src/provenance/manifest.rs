@@ -10,8 +10,9 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::files::FileError;
 use crate::{hash, reading};
 
 /// Where the manifest lies, relative to the project's folder: where `sha256sum -c` runs.
@@ -23,36 +24,30 @@ pub const PLACES: [&str; 4] = ["configs", FIGURES_PAGE, "paper/published", "resu
 /// The page that shows the figures.
 pub const FIGURES_PAGE: &str = "figures/README.md";
 
+/// What a line of a manifest says.
+const EXPECTED: &str = "expected HASH  PATH";
+
 /// The SHA-256 of each file, by its path with forward slashes.
 pub type Listing = BTreeMap<String, String>;
-
-/// A manifest that cannot be made or read.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {message}", place.display())]
-pub struct ManifestError {
-    /// The file or folder, with the line where there is one.
-    pub place: PathBuf,
-    /// What is wrong.
-    pub message: String,
-}
 
 /// Hashes every file under the [`PLACES`] of `root`. Names that begin with a dot and
 /// files that are being written (`.tmp`) are no data.
 ///
 /// # Errors
 /// A place cannot be read, or a name does not fit the format.
-pub fn listing(root: &Path) -> Result<Listing, ManifestError> {
+pub fn listing(root: &Path) -> Result<Listing, FileError> {
     let mut listing = Listing::new();
     for folder in PLACES.iter().map(|place| root.join(place)).filter(|place| place.exists()) {
         for entry in reading::walk(&folder) {
-            let entry = entry.map_err(|e| error(e.path().unwrap_or(&folder), &e))?;
+            let entry = entry.map_err(|e| FileError::new(e.path().unwrap_or(&folder), &e))?;
             if entry.file_type().is_dir() {
                 continue;
             }
             let path = entry.path();
-            let inside = path.strip_prefix(root).map_err(|e| error(path, &e))?;
-            let name = name(inside).ok_or_else(|| error(path, &"not a name for a manifest"))?;
-            let sha256 = sha256(path).map_err(|e| error(path, &e))?;
+            let inside = path.strip_prefix(root).map_err(|e| FileError::new(path, e))?;
+            let name =
+                name(inside).ok_or_else(|| FileError::new(path, "not a name for a manifest"))?;
+            let sha256 = sha256(path).map_err(|e| FileError::new(path, e))?;
             listing.insert(name, sha256);
         }
     }
@@ -64,18 +59,17 @@ pub fn listing(root: &Path) -> Result<Listing, ManifestError> {
 ///
 /// # Errors
 /// A folder's list cannot be read or is not one.
-pub fn vouched(root: &Path, found: &mut Listing) -> Result<Vec<String>, ManifestError> {
+pub fn vouched(root: &Path, found: &mut Listing) -> Result<Vec<String>, FileError> {
     let own = format!("/{PATH}");
     let lists: Vec<String> = found.keys().filter(|path| path.ends_with(&own)).cloned().collect();
     let mut differ = Vec::new();
     for list in lists {
         let place = root.join(&list);
-        let text = reading::text(&place).map_err(|e| error(&place, &e))?;
+        let text = reading::text(&place).map_err(|e| FileError::new(&place, e))?;
         let folder = list.trim_end_matches(PATH);
         for (i, line) in text.lines().enumerate() {
-            let (pinned, path) = line.split_once("  ").ok_or_else(|| ManifestError {
-                place: PathBuf::from(format!("{}:{}", place.display(), i + 1)),
-                message: "expected HASH  PATH".into(),
+            let (pinned, path) = line.split_once("  ").ok_or_else(|| {
+                FileError::new(format!("{}:{}", place.display(), i + 1), EXPECTED)
             })?;
             let path = format!("{folder}{path}");
             if let Some(sha256) = found.remove(&path)
@@ -97,12 +91,11 @@ pub fn render(listing: &Listing) -> String {
 ///
 /// # Errors
 /// A line that is not one of the format, a path that is there twice, or one outside.
-pub fn parse(place: &Path, text: &str) -> Result<Listing, ManifestError> {
+pub fn parse(place: &Path, text: &str) -> Result<Listing, FileError> {
     let mut listing = Listing::new();
     for (i, line) in text.lines().enumerate() {
-        let place = PathBuf::from(format!("{}:{}", place.display(), i + 1));
-        let at = |message: &str| ManifestError { place: place.clone(), message: message.into() };
-        let (sha256, path) = line.split_once("  ").ok_or_else(|| at("expected HASH  PATH"))?;
+        let at = |why: &str| FileError::new(format!("{}:{}", place.display(), i + 1), why);
+        let (sha256, path) = line.split_once("  ").ok_or_else(|| at(EXPECTED))?;
         if sha256.len() != 64 || !sha256.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
             return Err(at("expected a SHA-256 in lower-case hexadecimal"));
         }
@@ -127,10 +120,6 @@ pub fn differences(recorded: &Listing, found: &Listing) -> Vec<String> {
         (None, _) => Some(format!("{path}: claimed by nobody: not in {PATH}")),
     };
     paths.into_iter().filter_map(difference).collect()
-}
-
-fn error(place: &Path, message: &dyn std::fmt::Display) -> ManifestError {
-    ManifestError { place: place.into(), message: message.to_string() }
 }
 
 /// With forward slashes; none where `sha256sum` would have to escape it.

@@ -13,12 +13,8 @@ use std::collections::BTreeSet;
 
 use head::{Head, is_ref_name, signature};
 
+use super::Malformed;
 pub use id::Id;
-
-/// Bytes that are not the git object they should be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ObjectError(pub String);
 
 /// What kind of object it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,8 +102,8 @@ impl Object {
     ///
     /// # Errors
     /// There is no frame, or it does not fit what follows.
-    pub fn parse(framed: &[u8]) -> Result<Self, ObjectError> {
-        let wrong = |why: &str| ObjectError(format!("not a git object: {why}"));
+    pub fn parse(framed: &[u8]) -> Result<Self, Malformed> {
+        let wrong = |why: &str| Malformed(format!("not a git object: {why}"));
         let end = framed.iter().position(|b| *b == 0).ok_or_else(|| wrong("no frame"))?;
         let head = std::str::from_utf8(&framed[..end]).map_err(|_| wrong("no frame"))?;
         let (word, length) = head.split_once(' ').ok_or_else(|| wrong("no frame"))?;
@@ -124,15 +120,15 @@ impl Object {
     ///
     /// # Errors
     /// As [`Id::of`].
-    pub fn id(&self) -> Result<Id, ObjectError> {
+    pub fn id(&self) -> Result<Id, Malformed> {
         Id::of(&self.framed())
     }
 
-    fn expect(&self, kind: Kind) -> Result<&[u8], ObjectError> {
+    fn expect(&self, kind: Kind) -> Result<&[u8], Malformed> {
         if self.kind == kind {
             return Ok(&self.body);
         }
-        Err(ObjectError(format!("expected a {}, found a {}", kind.word(), self.kind.word())))
+        Err(Malformed(format!("expected a {}, found a {}", kind.word(), self.kind.word())))
     }
 
     /// The entries of a tree.
@@ -140,7 +136,7 @@ impl Object {
     /// # Errors
     /// It is no tree, or not one that git would have written: entries out of order, a name
     /// there twice or no file name, a mode that git does not know.
-    pub fn tree(&self) -> Result<Vec<TreeEntry>, ObjectError> {
+    pub fn tree(&self) -> Result<Vec<TreeEntry>, Malformed> {
         let mut rest = self.expect(Kind::Tree)?;
         let mut entries: Vec<TreeEntry> = Vec::new();
         // A file and a folder of one name need not be neighbours: "a.b" sorts between them.
@@ -151,17 +147,17 @@ impl Object {
             let name = String::from_utf8_lossy(&entry.name).into_owned();
             let reserved = [".", "..", ".git"].iter().any(|r| name.eq_ignore_ascii_case(r));
             if name.is_empty() || name.contains('/') || reserved {
-                return Err(ObjectError(format!("a tree entry named {name:?}")));
+                return Err(Malformed(format!("a tree entry named {name:?}")));
             }
             if let Some(before) = entries.last()
                 && order(before) > order(&entry)
             {
                 let before = String::from_utf8_lossy(&before.name);
                 let message = format!("tree entries out of order: {name:?} after {before:?}");
-                return Err(ObjectError(message));
+                return Err(Malformed(message));
             }
             if !names.insert(entry.name.clone()) {
-                return Err(ObjectError(format!("two tree entries named {name:?}")));
+                return Err(Malformed(format!("two tree entries named {name:?}")));
             }
             entries.push(entry);
         }
@@ -172,7 +168,7 @@ impl Object {
     ///
     /// # Errors
     /// It is no commit, or its head is not tree, parents, author and committer in this order.
-    pub fn commit(&self) -> Result<Commit, ObjectError> {
+    pub fn commit(&self) -> Result<Commit, Malformed> {
         let mut head = Head::of(self.expect(Kind::Commit)?)?;
         let tree = id(head.expect("tree")?)?;
         let mut parents = Vec::new();
@@ -189,17 +185,17 @@ impl Object {
     ///
     /// # Errors
     /// It is no tag of a commit, or its head is not object, type, tag and tagger in this order.
-    pub fn tag(&self) -> Result<Tag, ObjectError> {
+    pub fn tag(&self) -> Result<Tag, Malformed> {
         let mut head = Head::of(self.expect(Kind::Tag)?)?;
         let target = id(head.expect("object")?)?;
         let kind = head.expect("type")?;
         if kind != b"commit" {
             let kind = String::from_utf8_lossy(kind);
-            return Err(ObjectError(format!("a tag of {kind:?}, not of a commit")));
+            return Err(Malformed(format!("a tag of {kind:?}, not of a commit")));
         }
         let name = String::from_utf8_lossy(head.expect("tag")?).into_owned();
         if !is_ref_name(&name) {
-            return Err(ObjectError(format!("{name:?} is no name of a tag")));
+            return Err(Malformed(format!("{name:?} is no name of a tag")));
         }
         // The oldest tags of git's own history name no tagger.
         if let Some(tagger) = head.next("tagger") {
@@ -219,8 +215,8 @@ fn order(entry: &TreeEntry) -> Vec<u8> {
     name
 }
 
-fn tree_entry(bytes: &[u8]) -> Result<(TreeEntry, &[u8]), ObjectError> {
-    let cut = || ObjectError("a tree that ends inside an entry".into());
+fn tree_entry(bytes: &[u8]) -> Result<(TreeEntry, &[u8]), Malformed> {
+    let cut = || Malformed("a tree that ends inside an entry".into());
     let space = bytes.iter().position(|b| *b == b' ').ok_or_else(cut)?;
     let zero = bytes[space..].iter().position(|b| *b == 0).ok_or_else(cut)? + space;
     let id = bytes.get(zero + 1..zero + 21).and_then(Id::from_bytes).ok_or_else(cut)?;
@@ -232,14 +228,14 @@ fn tree_entry(bytes: &[u8]) -> Result<(TreeEntry, &[u8]), ObjectError> {
         b"120000" | b"160000" => (false, false),
         other => {
             let mode = String::from_utf8_lossy(other);
-            return Err(ObjectError(format!("a tree entry of mode {mode:?}, which git has not")));
+            return Err(Malformed(format!("a tree entry of mode {mode:?}, which git has not")));
         }
     };
     let entry = TreeEntry { name: bytes[space + 1..zero].to_vec(), is_tree, is_file, id };
     Ok((entry, &bytes[zero + 21..]))
 }
 
-fn id(digits: &[u8]) -> Result<Id, ObjectError> {
+fn id(digits: &[u8]) -> Result<Id, Malformed> {
     String::from_utf8_lossy(digits).parse()
 }
 
@@ -267,7 +263,7 @@ mod tests {
         }
     }
 
-    fn tree(entries: &[(&str, &str)]) -> Result<Vec<TreeEntry>, ObjectError> {
+    fn tree(entries: &[(&str, &str)]) -> Result<Vec<TreeEntry>, Malformed> {
         let mut body = Vec::new();
         for (mode, name) in entries {
             body.extend(format!("{mode} {name}\0").bytes());
@@ -316,7 +312,7 @@ mod tests {
 
     const ID: &str = "ce013625030ba8dba906f756967f9e9ca394464a";
 
-    fn commit(lines: &[&str]) -> Result<Commit, ObjectError> {
+    fn commit(lines: &[&str]) -> Result<Commit, Malformed> {
         let head: String = lines.iter().map(|l| format!("{}\n", l.replace("ID", ID))).collect();
         Object { kind: Kind::Commit, body: format!("{head}\nWords\n").into_bytes() }.commit()
     }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::object::{Id, Kind, Object};
+use crate::files::FileError;
 
 /// A repository's folder, opened.
 #[derive(Debug)]
@@ -22,16 +23,6 @@ pub struct Repository {
     dir: PathBuf,
     /// Started again after an object that git could not give.
     objects: RefCell<Option<Objects>>,
-}
-
-/// A repository that cannot be read, or lacks what was asked for.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message}", place.display())]
-pub struct RepositoryError {
-    /// The folder.
-    pub place: PathBuf,
-    /// What is wrong with it.
-    pub message: String,
 }
 
 /// Tags that point at tags are followed this far.
@@ -49,7 +40,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is none, or there is no git.
-    pub fn open(path: &Path) -> Result<Self, RepositoryError> {
+    pub fn open(path: &Path) -> Result<Self, FileError> {
         let repository = Self { dir: path.into(), objects: RefCell::default() };
         repository.ask(&["rev-parse", "--git-dir"])?.map_err(|said| repository.error(said))?;
         Ok(repository)
@@ -59,7 +50,7 @@ impl Repository {
     ///
     /// # Errors
     /// It is not there, damaged, or too large to be registered.
-    pub fn object(&self, id: Id) -> Result<Object, RepositoryError> {
+    pub fn object(&self, id: Id) -> Result<Object, FileError> {
         let mut objects = self.objects.borrow_mut();
         let running = match objects.take() {
             Some(running) => running,
@@ -79,7 +70,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is no such name.
-    pub fn resolve(&self, name: &str) -> Result<Id, RepositoryError> {
+    pub fn resolve(&self, name: &str) -> Result<Id, FileError> {
         let none = || self.error(format!("no tag, branch or commit named {name:?}"));
         // Git would take it for an option.
         if name.starts_with('-') {
@@ -98,7 +89,7 @@ impl Repository {
     ///
     /// # Errors
     /// As [`Self::object`], and where it is none.
-    pub fn commit_of(&self, id: Id) -> Result<Id, RepositoryError> {
+    pub fn commit_of(&self, id: Id) -> Result<Id, FileError> {
         let mut at = id;
         for _ in 0..DEEPEST {
             let object = self.object(at)?;
@@ -115,7 +106,7 @@ impl Repository {
     }
 
     /// What git prints, or what it says where it fails.
-    fn ask(&self, arguments: &[&str]) -> Result<Result<String, String>, RepositoryError> {
+    fn ask(&self, arguments: &[&str]) -> Result<Result<String, String>, FileError> {
         let output = git(&self.dir).args(arguments).stdin(Stdio::null()).output();
         let output = output.map_err(|e| self.no_git(&e))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -124,11 +115,11 @@ impl Repository {
         Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(said.into()) })
     }
 
-    fn error(&self, message: String) -> RepositoryError {
-        RepositoryError { place: self.dir.clone(), message }
+    fn error(&self, message: String) -> FileError {
+        FileError::new(&self.dir, message)
     }
 
-    fn no_git(&self, error: &std::io::Error) -> RepositoryError {
+    fn no_git(&self, error: &std::io::Error) -> FileError {
         self.error(format!("cannot run git, which reads the repository: {error}"))
     }
 }

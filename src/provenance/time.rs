@@ -6,15 +6,7 @@
 
 use trapcheck_setup::date::{date, days};
 
-/// A time that is not written as one.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("time {text:?}: {why}")]
-pub struct TimeError {
-    /// As it was written.
-    pub text: String,
-    /// What is wrong with it.
-    pub why: String,
-}
+use super::Malformed;
 
 const DAY_S: i64 = 86_400;
 const HOUR_S: i64 = 3_600;
@@ -24,8 +16,8 @@ const HOUR_S: i64 = 3_600;
 ///
 /// # Errors
 /// It is not such a time, names no zone, an unknown one, or one that was not kept then.
-pub fn parse(text: &str) -> Result<i64, TimeError> {
-    let error = |why: &str| TimeError { text: text.to_owned(), why: why.to_owned() };
+pub fn parse(text: &str) -> Result<i64, Malformed> {
+    let error = |why: &str| Malformed(format!("time {text:?}: {why}"));
     let local = wall_clock(text)
         .ok_or_else(|| error("expected YYYY-MM-DD HH:MM:SS and a zone (UTC, CST, CDT, -06:00)"))?;
     // The date and the time are plain ASCII, or they would not have been read.
@@ -171,13 +163,13 @@ mod tests {
             "2026-11-05 14:07:35 CDT",
             "2026-10-30 18:20:13 CST",
         ];
-        assert!(wrong.iter().all(|t| parse(t).unwrap_err().why.contains("not kept then")));
+        assert!(wrong.iter().all(|t| parse(t).unwrap_err().0.contains("not kept then")));
     }
 
     #[test]
     fn a_time_without_zone_or_sense_is_an_error() {
-        assert!(parse("2026-11-05 14:07:35").unwrap_err().why.contains("no zone"));
-        assert!(parse("2026-11-05 14:07:35 PST").unwrap_err().why.contains("unknown zone"));
+        assert!(parse("2026-11-05 14:07:35").unwrap_err().0.contains("no zone"));
+        assert!(parse("2026-11-05 14:07:35 PST").unwrap_err().0.contains("unknown zone"));
         let wrong = [
             "",
             "now",

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path};
 
-use super::object::{Commit, Id, Kind, Object, ObjectError};
-use super::{Proof, Repository, Verdict, time};
+use super::object::{Commit, Id, Kind, Object};
+use super::{Malformed, Proof, Repository, Verdict, time};
+use crate::files::FileError;
 use crate::hash::sha256_hex;
 
 /// Clocks of committers and servers differ by less than this.
@@ -30,12 +31,18 @@ pub struct Verified {
     pub verdict: Verdict,
 }
 
-/// Why a proof does not hold.
+/// Why a proof does not hold, or cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A file of the proof cannot be read or is not in its format.
     #[error("{0}")]
     Unreadable(String),
+    /// A repository cannot be read or lacks an object, or a proof cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The repository has not what is to be proven: no such file, no such way back.
+    #[error("{0}")]
+    NotThere(String),
     /// An object's bytes are not those of its name.
     #[error("objects/{name}: its bytes hash to {found}: changed")]
     Changed {
@@ -46,7 +53,7 @@ pub enum Failure {
     },
     /// An object is not what its place in the chain needs.
     #[error("objects/{0}: {1}")]
-    Malformed(Id, ObjectError),
+    Malformed(Id, Malformed),
     /// The chain needs an object that is not there.
     #[error("objects/{0} is missing: the chain breaks at {1}")]
     Missing(Id, &'static str),
@@ -115,7 +122,7 @@ pub enum Failure {
     },
     /// A time is no time, or its zone was not kept then.
     #[error("{0}")]
-    Time(#[from] time::TimeError),
+    Time(Malformed),
     /// The push precedes what it pushed.
     #[error("pushed {0} before the commit was made: a wrong time zone?")]
     PushedBeforeCommit(String),
@@ -140,9 +147,8 @@ pub enum Failure {
 /// # Errors
 /// Every reason why it does not hold.
 pub fn verify(dir: &Path, root: &Path) -> Result<Verified, Vec<Failure>> {
-    let unreadable = |e: String| vec![Failure::Unreadable(e)];
-    let proof = Proof::load(dir).map_err(|e| unreadable(e.to_string()))?;
-    let (objects, mut failures) = objects(dir).map_err(unreadable)?;
+    let proof = Proof::load(dir).map_err(|e| vec![Failure::Unreadable(e.to_string())])?;
+    let (objects, mut failures) = objects(dir).map_err(|failure| vec![failure])?;
     let mut chain = Chain { objects: &objects, used: BTreeSet::new() };
     match chain.check(&proof, root) {
         Err(failure) => failures.push(failure),
@@ -187,16 +193,19 @@ pub fn tag_is_kept(verified: &Verified, repository: &Repository) -> Result<(), F
     let Some(tag) = &verified.proof.tag else { return Ok(()) };
     let name = tag.name.clone();
     match repository.resolve(&format!("refs/tags/{name}")) {
-        Err(e) => Err(Failure::Unreadable(e.to_string())),
+        Err(e) => Err(e.into()),
         Ok(now) if now == tag.object => Ok(()),
         Ok(now) => Err(Failure::MovedSince { name, now, proven: tag.object }),
     }
 }
 
 /// The objects of a proof that are what their names say, and the others.
-fn objects(dir: &Path) -> Result<(BTreeMap<Id, Object>, Vec<Failure>), String> {
+fn objects(dir: &Path) -> Result<(BTreeMap<Id, Object>, Vec<Failure>), Failure> {
     let folder = dir.join("objects");
-    let cannot = |e: std::io::Error| format!("cannot read {}: {e}", folder.display());
+    let cannot_read = |path: &Path, e: std::io::Error| {
+        Failure::Unreadable(format!("cannot read {}: {e}", path.display()))
+    };
+    let cannot = |e| cannot_read(&folder, e);
     let (mut objects, mut failures) = (BTreeMap::new(), Vec::new());
     let mut paths = Vec::new();
     for entry in fs::read_dir(&folder).map_err(cannot)? {
@@ -204,8 +213,7 @@ fn objects(dir: &Path) -> Result<(BTreeMap<Id, Object>, Vec<Failure>), String> {
     }
     paths.sort();
     for path in paths {
-        let framed = crate::reading::bytes(&path)
-            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let framed = crate::reading::bytes(&path).map_err(|e| cannot_read(&path, e))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let id = match Id::of(&framed) {
             Ok(id) if id.to_string() == name => id,
@@ -316,8 +324,9 @@ impl<'a> Chain<'a> {
 
 /// The times, their order, and the verdict.
 fn judged(proof: Proof, committed_unix: i64, file_is_here: bool) -> Result<Verified, Failure> {
-    let pushed_unix = proof.push.as_ref().map(|p| time::parse(&p.time)).transpose()?;
-    let first_job = proof.jobs.as_ref().map(|j| time::parse(&j.first_submitted));
+    let unix = |text: &String| time::parse(text).map_err(Failure::Time);
+    let pushed_unix = proof.push.as_ref().map(|p| unix(&p.time)).transpose()?;
+    let first_job = proof.jobs.as_ref().map(|j| unix(&j.first_submitted));
     let first_job_unix = first_job.transpose()?;
     if let Some(early) = pushed_unix.map(|p| committed_unix - p).filter(|s| *s > CLOCK_SKEW_S) {
         return Err(Failure::PushedBeforeCommit(time::span(early)));

@@ -156,11 +156,12 @@ pub fn to_table(frame: &DataFrame) -> Table {
 ///
 /// # Errors
 /// It gives more than one.
-pub fn value(frame: &DataFrame) -> Result<Value, String> {
+pub fn value(frame: &DataFrame) -> Result<Value, QueryError> {
     let (rows, columns) = frame.shape();
     if columns != 1 || rows > 1 {
         let found = format!("found {rows} rows of {columns}");
-        return Err(format!("a select in place of a value gives one value, {found}"));
+        let why = format!("a select in place of a value gives one value, {found}");
+        return Err(QueryError(why));
     }
     let value = frame.columns().first().and_then(|column| column.get(0).ok());
     Ok(match value.map_or(Cell::Empty, cell) {

@@ -210,7 +210,7 @@ impl Session<'_> {
     /// It cannot be computed.
     pub fn rows(&mut self, statement: &Statement) -> Result<Table, QueryError> {
         let mut value = |sql: &str, of: &[Part]| self.value(sql, of, &statement.names);
-        let sql = statement.sql(&mut value).map_err(QueryError)?;
+        let sql = statement.sql(&mut value)?;
         Ok(frame::to_table(&self.collect(&sql, &statement.names)?))
     }
 
@@ -219,12 +219,17 @@ impl Session<'_> {
             return Ok(Cow::Borrowed(fixed));
         }
         let mut value = |sql: &str, of: &[Part]| self.value(sql, of, &statement.names);
-        statement.prepare(&mut value).map(Cow::Owned).map_err(QueryError)
+        statement.prepare(&mut value).map(Cow::Owned)
     }
 
     /// The value that a select gives; each is asked once, and of tables that are not replaced
     /// once for all that stand in place of others.
-    fn value(&mut self, sql: &str, of: &[Part], names: &BTreeSet<String>) -> Result<Value, String> {
+    fn value(
+        &mut self,
+        sql: &str,
+        of: &[Part],
+        names: &BTreeSet<String>,
+    ) -> Result<Value, QueryError> {
         let frames = self.frames;
         let is_kept = |name: &String| {
             frames.database.table_of(name).is_ok_and(|table| {
@@ -240,7 +245,7 @@ impl Session<'_> {
         if let Some(value) = kept {
             return Ok(value);
         }
-        let frame = self.collect(sql, names).map_err(|error| error.0)?;
+        let frame = self.collect(sql, names)?;
         let value = frame::value(&frame)?;
         if !is_for_all {
             self.values.insert(sql.to_owned(), value.clone());

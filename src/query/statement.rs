@@ -63,30 +63,27 @@ impl Statement {
     /// # Errors
     /// Why it is none, in words.
     pub fn parse(sql: &str) -> Result<Self, QueryError> {
-        Self::understood(sql).map_err(QueryError)
-    }
-
-    fn understood(sql: &str) -> Result<Self, String> {
+        let wrong = |why: &str| QueryError(why.into());
         let parsed = Parser::parse_sql(&GenericDialect {}, sql).map_err(|error| {
             let words = error.to_string();
-            words.strip_prefix("sql parser error: ").unwrap_or(&words).to_owned()
+            wrong(words.strip_prefix("sql parser error: ").unwrap_or(&words))
         })?;
         let mut parsed = parsed.into_iter();
         let query = match (parsed.next(), parsed.next()) {
             (Some(ast::Statement::Query(query)), None) => query,
-            (None, _) => return Err("expected a select, found nothing".into()),
-            (_, None) => return Err("expected a select: nothing here can be changed".into()),
-            _ => return Err("expected one select, found several statements".into()),
+            (None, _) => return Err(wrong("expected a select, found nothing")),
+            (_, None) => return Err(wrong("expected a select: nothing here can be changed")),
+            _ => return Err(wrong("expected one select, found several statements")),
         };
         let mut found = Found::default();
         if let ControlFlow::Break(message) = query.visit(&mut found) {
-            return Err(message);
+            return Err(QueryError(message));
         }
         let parts = found.parts("", &BTreeMap::new());
         let names = parts.into_iter().filter(|part| !found.own.contains(&part.name));
         let names = names.map(|part| part.name).collect();
         let mut statement = Self { names, query, fixed: None };
-        statement.fixed = statement.prepare(|_, _| Err(String::new())).ok();
+        statement.fixed = statement.prepare(|_, _| Err(QueryError::failed())).ok();
         Ok(statement)
     }
 
@@ -97,8 +94,8 @@ impl Statement {
     /// What `value` says.
     pub(super) fn sql(
         &self,
-        value: impl FnMut(&str, &[Part]) -> Result<Value, String>,
-    ) -> Result<Cow<'_, str>, String> {
+        value: impl FnMut(&str, &[Part]) -> Result<Value, QueryError>,
+    ) -> Result<Cow<'_, str>, QueryError> {
         match &self.fixed {
             Some(fixed) => Ok(Cow::Borrowed(&fixed.sql)),
             None => Ok(Cow::Owned(self.put_right(value)?.query.to_string())),
@@ -111,8 +108,8 @@ impl Statement {
     /// What `value` says.
     pub(super) fn prepare(
         &self,
-        value: impl FnMut(&str, &[Part]) -> Result<Value, String>,
-    ) -> Result<Prepared, String> {
+        value: impl FnMut(&str, &[Part]) -> Result<Value, QueryError>,
+    ) -> Result<Prepared, QueryError> {
         let Right { query, with, mut parts } = self.put_right(value)?;
         let found = Found::of(&query);
         // What a value is taken from may be the statement's own.
@@ -129,8 +126,8 @@ impl Statement {
 
     fn put_right(
         &self,
-        mut value: impl FnMut(&str, &[Part]) -> Result<Value, String>,
-    ) -> Result<Right, String> {
+        mut value: impl FnMut(&str, &[Part]) -> Result<Value, QueryError>,
+    ) -> Result<Right, QueryError> {
         let mut query = self.query.clone();
         let mut parts = Vec::new();
         // What it defines comes first, one after the other: each may be asked for values by
@@ -158,12 +155,12 @@ fn first_of(query: &Query, few: usize) -> String {
 /// Puts a query right, and says what its values were taken from.
 fn put_right(
     query: &mut Query,
-    value: &mut impl FnMut(&str, &[Part]) -> Result<Value, String>,
+    value: &mut impl FnMut(&str, &[Part]) -> Result<Value, QueryError>,
     with: String,
-) -> Result<Vec<Part>, String> {
+) -> Result<Vec<Part>, QueryError> {
     let mut put_right = PutRight { value, parts: Vec::new(), with };
     match VisitMut::visit(query, &mut put_right) {
-        ControlFlow::Break(message) => Err(message),
+        ControlFlow::Break(why) => Err(why),
         ControlFlow::Continue(()) => Ok(put_right.parts),
     }
 }
@@ -296,10 +293,10 @@ struct PutRight<F> {
     with: String,
 }
 
-impl<F: FnMut(&str, &[Part]) -> Result<Value, String>> VisitorMut for PutRight<F> {
-    type Break = String;
+impl<F: FnMut(&str, &[Part]) -> Result<Value, QueryError>> VisitorMut for PutRight<F> {
+    type Break = QueryError;
 
-    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<QueryError> {
         if query.order_by.is_none() && !keeps_order(&query.body) {
             let options = OrderByOptions { asc: Some(true), nulls_first: Some(false) };
             query.order_by = Some(OrderBy { kind: OrderByKind::All(options), interpolate: None });
@@ -307,7 +304,7 @@ impl<F: FnMut(&str, &[Part]) -> Result<Value, String>> VisitorMut for PutRight<F
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<String> {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<QueryError> {
         match expr {
             Expr::BinaryOp { left, op: BinaryOperator::Divide, .. } => {
                 let of = std::mem::replace(left, Box::new(Expr::Value(Value::Null.into())));
@@ -324,7 +321,7 @@ impl<F: FnMut(&str, &[Part]) -> Result<Value, String>> VisitorMut for PutRight<F
                 self.parts.extend(parts);
                 match value {
                     Ok(value) => *expr = Expr::Value(value.into()),
-                    Err(message) => return ControlFlow::Break(message),
+                    Err(why) => return ControlFlow::Break(why),
                 }
             }
             Expr::Value(value) => {

@@ -16,7 +16,6 @@ use super::{Cell, Col, Heading, Table};
 /// The 300 s bins in which R4 dipped, and the one before (App. E.7).
 const DIP: [Span; 2] = [Span::new(2700.0, 3000.0), Span::new(3000.0, 3300.0)];
 
-/// A rescue run.
 struct Rescued<'a> {
     run: &'a VerdictRun,
     registration: &'a str,

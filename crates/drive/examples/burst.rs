@@ -12,7 +12,7 @@ use trapcheck_drive::address::Address;
 use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
-use trapcheck_drive::make::{Job, make};
+use trapcheck_drive::make::make;
 use trapcheck_drive::prompts::Tokens;
 use trapcheck_setup::setup::{ArmSpec, Cell, Protocol, Workload};
 use trapcheck_simulator::sim::directory::Label;
@@ -36,29 +36,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arm = ArmSpec::Burst { sessions: None };
     let out = Path::new(out);
     let run_id = out.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let job = Job {
-        spec: RunSpec {
-            cell: &cell,
-            workload: &workload,
-            protocol: &protocol,
-            arm: &arm,
-            multiple: Some(multiple.parse()?),
-            seed: seed.parse()?,
-            options: Options { sample_s: 1.0, ..Options::default() },
-        },
-        label: Label { run_id, registration: None },
-        tokens: Tokens::USUAL,
+    let spec = RunSpec {
+        cell: &cell,
+        workload: &workload,
+        protocol: &protocol,
+        arm: &arm,
+        multiple: Some(multiple.parse()?),
+        seed: seed.parse()?,
+        options: Options { sample_s: 1.0, ..Options::default() },
     };
+    let label = Label { run_id, registration: None };
     let engine = Engine {
         http: Http::new(Address::parse(url)?, None),
         dialect: Dialect::of(&cell.engine.name).ok_or("expected vllm or sglang")?,
         model: String::new(),
         zero_is_absent: false,
         timeout_s: 3600,
+        tokens: Tokens::USUAL,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut next_s = 0.0;
-    let made = runtime.block_on(make(&job, engine, out, &Notify::new(), |now| {
+    let made = runtime.block_on(make(&spec, &label, engine, out, &Notify::new(), |now| {
         if now.t_s >= next_s {
             next_s = now.t_s + 30.0;
             println!(

@@ -42,7 +42,6 @@ impl Dialect {
         }
     }
 
-    /// Where a prompt is sent.
     pub(crate) const fn generate_path(self) -> &'static str {
         match self {
             Self::Vllm => "/v1/completions",
@@ -50,7 +49,6 @@ impl Dialect {
         }
     }
 
-    /// Where the cache is emptied.
     pub(crate) const fn flush_path(self) -> &'static str {
         match self {
             Self::Vllm => "/reset_prefix_cache",

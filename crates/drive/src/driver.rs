@@ -26,7 +26,7 @@ use crate::lag::Lags;
 use crate::machine::{Looks, Machine};
 use crate::plan::Plan;
 use crate::progress::{Now, Progress, Recent};
-use crate::prompts::{Prompts, Tokens};
+use crate::prompts::Prompts;
 use crate::record::Recorder;
 use crate::run::Meta;
 use crate::setup::Workload;
@@ -57,8 +57,6 @@ pub struct Load<'a> {
     pub sample_s: f64,
     /// What is known of the run; its name makes its prompts no other's.
     pub meta: &'a Meta,
-    /// What prompts are made of.
-    pub tokens: Tokens,
 }
 
 /// Drives a load to its horizon, or until `stop` is notified or `watch` says so. `watch` is
@@ -127,9 +125,9 @@ impl<'a> Driver<'a> {
         let mut driver = Self {
             load,
             client,
+            prompts: Prompts::new(&load.meta.run_id, engine.tokens),
             engine: Arc::new(engine),
             recorder,
-            prompts: Prompts::new(&load.meta.run_id, load.tokens),
             timers: Timers::default(),
             actions,
             events,
@@ -300,7 +298,8 @@ impl<'a> Driver<'a> {
         if is_last {
             self.prompts.forget(who);
         }
-        if let (true, Some(cached), Some(t_s)) = (turn.turn > 1, turn.cached_tokens, turn.t_end_s) {
+        if let (true, Some(cached), Some(t_s)) = (turn.number > 1, turn.cached_tokens, turn.t_end_s)
+        {
             self.recent.push(t_s, 2 * cached > turn.prompt_tokens);
         }
         self.recorder.turn(turn, self.late_s[who].take());
@@ -313,7 +312,6 @@ impl<'a> Driver<'a> {
         self.recorder.checkpoint(self.client.sessions_at(told_s), gate);
     }
 
-    /// What else the machine does.
     fn look_around(&mut self, now_s: f64) {
         self.machine.push(self.looks.look(now_s));
     }
@@ -360,12 +358,7 @@ impl<'a> Driver<'a> {
         self.look_around(duration_s);
         let run = self.client.finish(duration_s);
         let unfinished = run.turns.get(self.turns_seen..).unwrap_or_default();
-        let place = |turn: &crate::client::records::TurnRecord| {
-            let is =
-                |s: &crate::plan::DrawnSession| (s.kind, s.session) == (turn.kind, turn.session);
-            self.load.plan.sessions.iter().position(is)
-        };
-        let late_s = unfinished.iter().map(|turn| self.late_s[place(turn)?]).collect();
+        let late_s = unfinished.iter().map(|turn| self.late_s[turn.session.at()]).collect();
         Driven {
             late_s,
             run,

@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::http::{Answer, Http};
 use crate::lines::Lines;
 use crate::metrics::Scrape;
+use crate::prompts::Tokens;
 
 /// Bytes that a line or an answer may have beside its token ids.
 const WORDS_BYTES: u64 = 1 << 20;
@@ -35,6 +36,8 @@ pub struct Engine {
     pub zero_is_absent: bool,
     /// How long a request may take, s.
     pub timeout_s: u64,
+    /// Ids of its vocabulary that prompts are made of.
+    pub tokens: Tokens,
 }
 
 /// An answer to a prompt.

@@ -7,14 +7,18 @@ use crate::dialect::Dialect;
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::metrics::PoolFacts;
-use crate::prompts::{Tokens, canary};
+use crate::prompts::canary;
 use crate::run::Canary;
+use crate::setup::{ArmSpec, Cell};
 
 /// Tokens of the canary's prompt: whole blocks of every usual size.
 pub const CANARY_TOKENS: usize = 768;
 
 /// Tokens that the canary asks for.
 const CANARY_DECODE: u64 = 2;
+
+/// A pool this far from the cell's is another cell's.
+const POOL_TOLERANCE: f64 = 0.01;
 
 /// How often a busy engine is asked again to empty its cache, a second apart.
 const FLUSHES: u32 = 10;
@@ -39,6 +43,14 @@ pub enum PreflightError {
     /// A fleet.
     #[error("{0} engines behind this address: a run directory describes one")]
     Several(usize),
+    /// It is another one than the cell's.
+    #[error("cell {cell}: {message}")]
+    OtherEngine {
+        /// The cell.
+        cell: String,
+        /// What differs.
+        message: String,
+    },
     /// It does not say how many prompt tokens were cached.
     #[error("canary: the engine does not report cached tokens: {0}")]
     NotReported(&'static str),
@@ -105,6 +117,33 @@ pub async fn look(engine: &Engine) -> Result<Facts, PreflightError> {
     Ok(Facts { version: text(&version["version"]), model: text(model), pool })
 }
 
+/// Makes sure that it is the engine that a cell describes, as an arm wants it: what it says of
+/// itself decides.
+///
+/// # Errors
+/// It has another pool, or its prefix cache on where the arm has it off, or the other way round.
+pub fn is_the_cells(cell: &Cell, arm: &ArmSpec, facts: &Facts) -> Result<(), PreflightError> {
+    let other = |message| Err(PreflightError::OtherEngine { cell: cell.name.clone(), message });
+    let expected = cell.pool_tokens as f64;
+    if let Some(tokens) = facts.pool.tokens
+        && (tokens as f64 - expected).abs() > POOL_TOLERANCE * expected
+    {
+        return other(format!(
+            "the engine has a pool of {tokens} tokens, the cell one of {}",
+            cell.pool_tokens
+        ));
+    }
+    match facts.pool.prefix_caching {
+        Some(on) if on != arm.prefix_caching() => other(format!(
+            "arm {} runs with the prefix cache {}, the engine has it {}",
+            arm.arm(),
+            if on { "off" } else { "on" },
+            if on { "on" } else { "off" },
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Of a path that older versions have under another name.
 async fn either(engine: &Engine, now: &str, before: &str) -> Result<serde_json::Value, Fault> {
     match engine.json(now).await {
@@ -119,12 +158,8 @@ async fn either(engine: &Engine, now: &str, before: &str) -> Result<serde_json::
 /// # Errors
 /// The engine does not report cached tokens, its cache does not work as the arm wants it, or
 /// it cannot be emptied.
-pub async fn check(
-    engine: &mut Engine,
-    tokens: Tokens,
-    prefix_caching: bool,
-) -> Result<Canary, PreflightError> {
-    let prompt = canary(tokens, CANARY_TOKENS);
+pub async fn check(engine: &mut Engine, prefix_caching: bool) -> Result<Canary, PreflightError> {
+    let prompt = canary(engine.tokens, CANARY_TOKENS);
     idle(engine).await?;
     flush(engine).await?;
     engine.zero_is_absent = false;

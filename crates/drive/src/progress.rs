@@ -83,12 +83,10 @@ impl Now<'_> {
 pub(crate) struct Recent(VecDeque<(f64, bool)>);
 
 impl Recent {
-    /// A follow-up was answered.
     pub(crate) fn push(&mut self, t_s: f64, is_hit: bool) {
         self.0.push_back((t_s, is_hit));
     }
 
-    /// Their hit fraction at `now_s`.
     pub(crate) fn hit_fraction(&mut self, now_s: f64) -> Option<f64> {
         while self.0.front().is_some_and(|(t_s, _)| *t_s < now_s - OVER_S) {
             self.0.pop_front();

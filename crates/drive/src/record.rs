@@ -18,27 +18,17 @@ use std::thread::JoinHandle;
 
 use serde::Serialize;
 
-use crate::client::records::{ClientRun, GateRecord, SessionRecord, TurnRecord};
+use crate::client::records::{ClientRun, GateEvent, SessionRecord, Turn};
 use crate::lag::LagSummary;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::run::tables::{self, Table, Value};
-use crate::run::{EngineSample, Kind, META, Meta, STARTED, Session, SessionIndex, SessionStatus};
+use crate::run::{EngineSample, Kind, META, Meta, STARTED, Session, SessionStatus};
 use crate::sim::directory::{gate_event, session, turn};
-
-/// A run directory that could not be made or written.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {source}", path.display())]
-pub struct RecordError {
-    /// The directory.
-    pub path: PathBuf,
-    /// Why.
-    pub source: io::Error,
-}
 
 /// What the client was like, for `meta.json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Client {
+pub struct ClientFacts {
     /// Its version.
     pub version: &'static str,
     /// Why the run ended when it did.
@@ -54,7 +44,7 @@ pub struct Client {
 struct Closed<'a> {
     #[serde(flatten)]
     meta: &'a Meta,
-    client: &'a Client,
+    client: &'a ClientFacts,
 }
 
 /// All of a run that has ended.
@@ -69,20 +59,19 @@ pub struct Closing {
     /// `meta.json`.
     pub meta: Meta,
     /// What it says of the client.
-    pub client: Client,
+    pub client: ClientFacts,
 }
 
 enum Message {
-    Turn(TurnRecord, Option<f64>),
+    Turn(Turn, Option<f64>),
     Sample(EngineSample),
-    Checkpoint(Vec<SessionRecord>, Vec<GateRecord>),
+    Checkpoint(Vec<SessionRecord>, Vec<GateEvent>),
     Close(Box<Closing>),
 }
 
 /// A run directory that is being written.
 #[derive(Debug)]
 pub struct Recorder {
-    dir: PathBuf,
     messages: Sender<Message>,
     writer: Option<JoinHandle<io::Result<()>>>,
     failed: Arc<AtomicBool>,
@@ -94,10 +83,9 @@ impl Recorder {
     ///
     /// # Errors
     /// It is there already, or cannot be written.
-    pub fn create(dir: &Path, plan: &Plan, meta: &Meta, config: &str) -> Result<Self, RecordError> {
+    pub fn create(dir: &Path, plan: &Plan, meta: &Meta, config: &str) -> io::Result<Self> {
         let failed = Arc::new(AtomicBool::new(false));
-        let error = |source| RecordError { path: dir.into(), source };
-        let mut writer = Writer::create(dir, plan, meta, config).map_err(error)?;
+        let mut writer = Writer::create(dir, plan, meta, config)?;
         let (messages, receiver) = channel();
         let has_failed = Arc::clone(&failed);
         let writer = std::thread::spawn(move || {
@@ -105,7 +93,7 @@ impl Recorder {
             has_failed.store(written.is_err(), Ordering::Relaxed);
             written
         });
-        Ok(Self { dir: dir.into(), messages, writer: Some(writer), failed })
+        Ok(Self { messages, writer: Some(writer), failed })
     }
 
     /// Whether nothing can be written any more.
@@ -114,7 +102,7 @@ impl Recorder {
     }
 
     /// A turn has ended; `late_s` is how late its request was begun.
-    pub fn turn(&self, turn: TurnRecord, late_s: Option<f64>) {
+    pub fn turn(&self, turn: Turn, late_s: Option<f64>) {
         self.say(Message::Turn(turn, late_s));
     }
 
@@ -124,7 +112,7 @@ impl Recorder {
     }
 
     /// The sessions as they stand, and the gate's events since the last time.
-    pub fn checkpoint(&self, sessions: Vec<SessionRecord>, gate: Vec<GateRecord>) {
+    pub fn checkpoint(&self, sessions: Vec<SessionRecord>, gate: Vec<GateEvent>) {
         self.say(Message::Checkpoint(sessions, gate));
     }
 
@@ -132,13 +120,12 @@ impl Recorder {
     ///
     /// # Errors
     /// Something of the run could not be written.
-    pub fn close(mut self, closing: Closing) -> Result<(), RecordError> {
+    pub fn close(mut self, closing: Closing) -> io::Result<()> {
         self.say(Message::Close(Box::new(closing)));
         let writer = self.writer.take();
-        let written = writer.map_or(Ok(()), |writer| {
+        writer.map_or(Ok(()), |writer| {
             writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer panicked")))
-        });
-        written.map_err(|source| RecordError { path: self.dir.clone(), source })
+        })
     }
 
     /// A writer that has failed listens no more, which [`Recorder::has_failed`] says.
@@ -149,10 +136,9 @@ impl Recorder {
 
 struct Writer {
     dir: PathBuf,
-    /// All planned sessions, for the names of rows.
+    /// All planned sessions, for the names of rows: the client's turns and events are of places
+    /// among these.
     names: Vec<Session>,
-    /// The place of the first of each kind among these.
-    first_of: BTreeMap<Kind, u32>,
     planned_s: BTreeMap<(Kind, u32), Option<f64>>,
     turns: File,
     engine: File,
@@ -177,7 +163,6 @@ impl Writer {
             turns: begun(&late_turns(&[], &names, &[]))?,
             engine: begun(&tables::engine(&[]))?,
             gate: meta.gate.is_some().then(|| begun(&tables::gate(&[], &[]))).transpose()?,
-            first_of: names.iter().enumerate().rev().map(|(i, s)| (s.kind, i as u32)).collect(),
             planned_s: plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect(),
             names,
             written: 0,
@@ -211,21 +196,15 @@ impl Writer {
         Ok(())
     }
 
-    fn index(&self, (kind, session): (Kind, u32)) -> SessionIndex {
-        SessionIndex(self.first_of.get(&kind).copied().unwrap_or_default() + session)
-    }
-
-    fn turn_rows(&mut self, rows: &[TurnRecord], late_s: &[Option<f64>]) -> io::Result<()> {
-        let turns: Vec<_> =
-            rows.iter().map(|row| turn(row, self.index((row.kind, row.session)))).collect();
+    fn turn_rows(&mut self, rows: &[Turn], late_s: &[Option<f64>]) -> io::Result<()> {
+        let turns: Vec<_> = rows.iter().map(|row| turn(row, row.session)).collect();
         self.written += rows.len();
         append(&mut self.turns, &late_turns(&turns, &self.names, late_s))
     }
 
     /// The tables that are appended to come first: no session may have a turn that is not there.
-    fn checkpoint(&mut self, sessions: &[SessionRecord], gate: &[GateRecord]) -> io::Result<()> {
-        let of = |g: &GateRecord| gate_event(g, g.session.map(|who| self.index(who)));
-        let events: Vec<_> = gate.iter().map(of).collect();
+    fn checkpoint(&mut self, sessions: &[SessionRecord], gate: &[GateEvent]) -> io::Result<()> {
+        let events: Vec<_> = gate.iter().map(|g| gate_event(g, g.session)).collect();
         if let Some(file) = &mut self.gate {
             append(file, &tables::gate(&events, &self.names))?;
             file.sync_data()?;
@@ -237,7 +216,7 @@ impl Writer {
         self.replace("sessions.csv", &csv(&tables::sessions(&rows)))
     }
 
-    fn close(&self, meta: &Meta, client: &Client) -> io::Result<()> {
+    fn close(&self, meta: &Meta, client: &ClientFacts) -> io::Result<()> {
         let text = serde_json::to_string_pretty(&Closed { meta, client })?;
         self.replace(META, (text + "\n").as_bytes())?;
         fs::remove_file(self.dir.join(STARTED))?;
@@ -289,11 +268,7 @@ fn name(kind: Kind, session: u32) -> Session {
 }
 
 /// `turns` with the client's own lag beside it.
-fn late_turns<'a>(
-    rows: &'a [crate::run::Turn],
-    sessions: &'a [Session],
-    late_s: &[Option<f64>],
-) -> Table<'a> {
+fn late_turns<'a>(rows: &'a [Turn], sessions: &'a [Session], late_s: &[Option<f64>]) -> Table<'a> {
     let mut table = tables::turns(rows, sessions);
     let late = (0..rows.len()).map(|row| Value::Seconds(late_s.get(row).copied().flatten()));
     table.columns.push(("late_s", late.collect()));

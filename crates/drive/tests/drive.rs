@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fake::{Fake, Flush, Manner, Report, Trouble};
-use setup::{Setup, drive, drive_until, engine, runtime};
+use setup::{Setup, drive, drive_until, engine, label, runtime};
 use tokio::sync::Notify;
 use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::make::{MakeError, make};
@@ -73,9 +73,9 @@ fn what_is_in_flight_when_a_run_ends_is_taken_back_from_the_engine() {
     let engine = engine(&fake.url, Dialect::Vllm, None);
     runtime().block_on(async {
         let dir = folder.path().join("run");
-        let job = setup.job(&BURST);
+        let (spec, label) = (setup.spec(&BURST), label());
         let go_on = |_: &Now<'_>| ControlFlow::Continue(());
-        let made = make(&job, engine, &dir, &Notify::new(), go_on).await.unwrap();
+        let made = make(&spec, &label, engine, &dir, &Notify::new(), go_on).await.unwrap();
         assert!(made.meta.counts.turns > 20);
         // The runtime goes on, as it does between the runs of a campaign.
         for _ in 0..200 {

@@ -67,7 +67,6 @@ pub enum SessionWorkload {
 }
 
 impl SessionWorkload {
-    /// Its name.
     fn name(&self) -> &String {
         match self {
             Self::Recorded(file) => &file.name,

@@ -3,6 +3,7 @@
 //! trap check of a stuck run (App. B).
 
 pub mod calibrate;
+mod error;
 pub mod fill;
 pub mod interval;
 pub mod iteration;
@@ -10,6 +11,7 @@ pub mod iteration_log;
 mod least_squares;
 pub mod trap_check;
 
-pub use calibrate::{CalibrationError, TurnCostFit};
+pub use calibrate::TurnCostFit;
+pub use error::CalibrationError;
 pub use iteration::IterationFit;
 pub use trap_check::{TrapCheck, trap_checks};

@@ -54,7 +54,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
     pub(crate) const ALL: [Self; 3] = [Self::Base, Self::Burst, Self::Subagent];
 
     /// The word used in the files.

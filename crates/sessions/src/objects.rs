@@ -32,7 +32,6 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A stream of objects.
 pub(crate) struct Objects<R> {
     source: R,
     scan: Scan,

@@ -2,7 +2,6 @@
 
 use crate::decimal::Decimal;
 
-/// Seconds of a day.
 const DAY_S: i64 = 86_400;
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar.

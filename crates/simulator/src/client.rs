@@ -31,7 +31,7 @@ pub use error::ClientError;
 use gate::Gate;
 pub use message::{Action, Answer, Outcome, Request, Timer};
 use order::{arrival_order, closed_order, recorded_names};
-use records::{TurnRecord, TurnStatus};
+use records::{Turn, TurnStatus};
 use session::{Session, State};
 use subagents::Subagents;
 
@@ -50,7 +50,7 @@ pub struct Client<'a> {
     playing: BTreeSet<&'a str>,
     subagents: Subagents,
     sessions: Vec<Session>,
-    turns: Vec<TurnRecord>,
+    turns: Vec<Turn>,
 }
 
 impl<'a> Client<'a> {
@@ -139,7 +139,7 @@ impl<'a> Client<'a> {
         match outcome {
             Outcome::Failed(error) => {
                 let record = self.turn_record(who, TurnStatus::Error(error.into()));
-                self.turns.push(TurnRecord { t_end_s: Some(now_s), ..record });
+                self.turns.push(Turn { t_end_s: Some(now_s), ..record });
                 self.leave(now_s, who, State::Failed, actions)
             }
             Outcome::Answered(answer) => self.answered(now_s, who, answer, actions),
@@ -229,11 +229,11 @@ impl<'a> Client<'a> {
             }
         });
         let record = self.turn_record(who, TurnStatus::Ok);
-        self.turns.push(TurnRecord {
+        self.turns.push(Turn {
             t_first_s: answer.t_first_s,
             t_end_s: Some(now_s),
             cached_tokens: answer.cached_tokens,
-            completion_tokens: answer.completion_tokens,
+            completion_tokens: Some(answer.completion_tokens),
             tool_s,
             ..record
         });
@@ -354,9 +354,9 @@ impl<'a> Client<'a> {
         }
     }
 
-    fn turn_record(&self, who: usize, status: TurnStatus) -> TurnRecord {
+    fn turn_record(&self, who: usize, status: TurnStatus) -> Turn {
         let prompt_tokens = self.turn(who).prompt_tokens;
-        self.sessions[who].turn_record(&self.plan.sessions[who], prompt_tokens, status)
+        self.sessions[who].turn_record(who, prompt_tokens, status)
     }
 }
 

@@ -158,9 +158,8 @@ impl Question<'_> {
             run.turns.iter().filter(|turn| turn.t_end_s.is_some_and(within)).collect();
         let (mut prompt, mut cached, mut reusable) = (0, 0, 0);
         for turn in &served {
-            if let Some(session) = run.plan.session(turn.kind, turn.session) {
-                reusable += session.turn(turn.turn, self.workload).reusable_tokens;
-            }
+            let session = &run.plan.sessions[turn.session.at()];
+            reusable += session.turn(turn.number as u32, self.workload).reusable_tokens;
             prompt += turn.prompt_tokens;
             cached += turn.cached_tokens.unwrap_or(0);
         }

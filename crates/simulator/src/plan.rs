@@ -250,10 +250,9 @@ impl Plan {
         Self { seed, sessions }
     }
 
-    /// The session of a kind and number.
-    pub fn session(&self, kind: Kind, number: u32) -> Option<&DrawnSession> {
-        let place = self.sessions.binary_search_by_key(&(kind, number), |s| (s.kind, s.session));
-        place.ok().map(|place| &self.sessions[place])
+    /// Where the session of a kind and number is.
+    pub fn place(&self, kind: Kind, number: u32) -> Option<usize> {
+        self.sessions.binary_search_by_key(&(kind, number), |s| (s.kind, s.session)).ok()
     }
 
     /// What was drawn must fit the tables and the clock of a run.

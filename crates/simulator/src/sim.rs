@@ -20,15 +20,14 @@ pub mod kv;
 pub mod options;
 pub mod run;
 
-use crate::client::arm::{self, ArmError};
-use crate::client::records::{ClientRun, GateRecord, SessionRecord, TurnRecord};
+use crate::client::arm;
+use crate::client::records::{ClientRun, GateEvent, SessionRecord, Turn};
 use crate::client::{Behaviour, ClientError};
 use crate::limits;
 use crate::plan::{Arrivals, DrawnSession, Plan, PlanError};
 use crate::run::EngineSample;
 use crate::setup::{ArmSpec, Cell, Protocol, TraceTurn, Workload};
 use check::Violation;
-use costs::CostError;
 use engine::EngineSpec;
 pub use options::Options;
 
@@ -51,19 +50,20 @@ pub struct RunSpec<'a> {
     pub options: Options,
 }
 
-/// A simulated run: the tables of its run directory, times not yet rounded.
+/// A simulated run: the tables of its run directory, times not yet rounded. The session of a turn
+/// or of a gate's event is a place in the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimRun {
     /// The plan it followed.
     pub plan: Plan,
     /// Rows of `turns.csv`.
-    pub turns: Vec<TurnRecord>,
+    pub turns: Vec<Turn>,
     /// Rows of `sessions.csv`.
     pub sessions: Vec<SessionRecord>,
     /// Rows of `engine.csv`.
     pub engine: Vec<EngineSample>,
     /// Rows of `gate.csv`; empty when the arm has no gate.
-    pub gate: Vec<GateRecord>,
+    pub gate: Vec<GateEvent>,
     /// How long the run was, seconds.
     pub horizon_s: f64,
 }
@@ -71,15 +71,7 @@ pub struct SimRun {
 /// A run that cannot be simulated, or an engine that broke its own rules.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimError {
-    /// The cell's costs are no use to the simulator.
-    #[error("cell {cell}: {source}")]
-    Costs {
-        /// The cell's name.
-        cell: String,
-        /// Why.
-        source: CostError,
-    },
-    /// A cell, workload or protocol with a value that makes no sense.
+    /// A cell, workload, protocol or run set with a value that makes no sense.
     #[error("{what}: {message}")]
     Setup {
         /// Which, by its name.
@@ -102,13 +94,10 @@ pub enum SimError {
         /// M.
         pool_tokens: u64,
     },
-    /// The arm does not fit the protocol.
-    #[error(transparent)]
-    Arm(#[from] ArmError),
     /// The plan cannot be drawn.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The client cannot follow the plan.
+    /// The arm does not fit the protocol, or the client cannot follow the plan.
     #[error(transparent)]
     Client(#[from] ClientError),
     /// An invariant did not hold: a defect of the simulator, not of the input.
@@ -119,6 +108,22 @@ pub enum SimError {
         /// Which.
         violation: Violation,
     },
+    /// A run of a fidelity report failed.
+    #[error("run set {set}, seed {seed}: {source}")]
+    OfSet {
+        /// The run set.
+        set: String,
+        /// The seed.
+        seed: u64,
+        /// Why.
+        source: Box<SimError>,
+    },
+}
+
+impl SimError {
+    fn of_cell(cell: &Cell, message: String) -> Self {
+        Self::Setup { what: format!("cell {}", cell.name), message }
+    }
 }
 
 /// Simulates one run.
@@ -225,7 +230,6 @@ pub fn replay(spec: &RunSpec<'_>, plan: Plan) -> Result<SimRun, SimError> {
 fn engine_of(spec: &RunSpec<'_>) -> Result<EngineSpec, SimError> {
     check_setup(spec)?;
     EngineSpec::new(spec.cell, spec.arm, &spec.options)
-        .map_err(|source| SimError::Costs { cell: spec.cell.name.clone(), source })
 }
 
 fn follow(spec: &RunSpec<'_>, plan: Plan, stepping: Stepping) -> Result<SimRun, SimError> {
@@ -284,7 +288,7 @@ fn affordable(plan: &Plan, spec: &RunSpec<'_>, engine: &EngineSpec) -> Result<()
         by_tokens.min(by_time),
         limits::ITERATIONS
     );
-    Err(SimError::Setup { what: format!("cell {}", spec.cell.name), message })
+    Err(SimError::of_cell(spec.cell, message))
 }
 
 /// Iterations of the plan's largest turn that misses: its chunks and the tokens it decodes.

@@ -9,7 +9,6 @@ use crate::setup::{Arm, Configs};
 
 use super::{at_rate, burst_words, fractions, origin};
 
-/// The arms shown.
 const ARMS: [Arm; 3] = [Arm::Rescue, Arm::Burst, Arm::NoBurst];
 
 /// A column per cell, rate and seed.

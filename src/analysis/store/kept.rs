@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::KeepError;
-use crate::files::write_beside;
+use crate::files::{FileError, write_beside};
 use crate::hash::sha256_hex;
 use crate::judged::statistics::RunStatistics;
 use crate::limits;
@@ -117,8 +116,8 @@ pub(super) fn write(
     folder: &Path,
     origin: &Origin,
     statistics: &RunStatistics,
-) -> Result<(), KeepError> {
-    let encode = |source| KeepError::Encode { dir: statistics.dir.clone(), source };
+) -> Result<(), FileError> {
+    let encode = |why| FileError::new(&statistics.dir, why);
     let mut content = rmp_serde::to_vec_named(origin).map_err(encode)?;
     content.extend(rmp_serde::to_vec_named(statistics).map_err(encode)?);
     let hash = sha256_hex(&content);
@@ -130,9 +129,7 @@ pub(super) fn write(
         packer.finish()
     };
     let path = folder.join(origin.file_name());
-    pack()
-        .and_then(|packed| write_beside(&path, &packed))
-        .map_err(|source| KeepError::Write { path: path.clone(), source })
+    pack().and_then(|packed| write_beside(&path, &packed)).map_err(|why| FileError::new(&path, why))
 }
 
 /// The kept files under some paths, in order of path.

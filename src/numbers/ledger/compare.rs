@@ -129,7 +129,6 @@ impl Own {
     }
 }
 
-/// The values of an answer.
 fn values(answer: &Table) -> Values {
     let cells: Vec<&Cell> = answer.rows.iter().flat_map(|row| &row.cells).collect();
     of_cells(&cells)

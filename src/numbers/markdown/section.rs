@@ -36,7 +36,6 @@ fn page(section: &str, ledger: &[Entry]) -> String {
     out
 }
 
-/// A status as a heading.
 fn heading(status: Status) -> String {
     let words = status.words();
     words[..1].to_uppercase() + &words[1..]

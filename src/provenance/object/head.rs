@@ -1,6 +1,6 @@
 //! The head of a commit or a tag: its lines before the first empty one, each in its place.
 
-use super::ObjectError;
+use super::super::Malformed;
 
 /// The last second of the year 9999: times after it cannot be written in four digits.
 const LATEST_UNIX: i64 = 253_402_300_799;
@@ -10,15 +10,15 @@ pub(super) struct Head<'a>(&'a [u8]);
 
 impl<'a> Head<'a> {
     /// The head of an object's bytes, which ends with a line's end.
-    pub(super) fn of(body: &'a [u8]) -> Result<Self, ObjectError> {
+    pub(super) fn of(body: &'a [u8]) -> Result<Self, Malformed> {
         let end = match body.windows(2).position(|pair| pair == b"\n\n") {
             Some(before) => before + 1,
             None if body.ends_with(b"\n") => body.len(),
-            None => return Err(ObjectError("its head has no end".into())),
+            None => return Err(Malformed("its head has no end".into())),
         };
         let head = &body[..end];
         if head.contains(&0) {
-            return Err(ObjectError("a zero byte in its head".into()));
+            return Err(Malformed("a zero byte in its head".into()));
         }
         Ok(Self(head))
     }
@@ -32,22 +32,22 @@ impl<'a> Head<'a> {
     }
 
     /// What the next line says, whose key must be this one.
-    pub(super) fn expect(&mut self, key: &str) -> Result<&'a [u8], ObjectError> {
+    pub(super) fn expect(&mut self, key: &str) -> Result<&'a [u8], Malformed> {
         self.next(key).ok_or_else(|| {
             let found = self.0.split(|b| *b == b'\n').next().unwrap_or_default();
             let found = String::from_utf8_lossy(found);
             let an = if key.starts_with(['a', 'o']) { "an" } else { "a" };
-            ObjectError(format!("expected {an} {key} line, found {found:?}"))
+            Malformed(format!("expected {an} {key} line, found {found:?}"))
         })
     }
 
     /// Ends the reading. More lines may follow (a signature, an encoding), but none of the
     /// keys that were read: git would not see them.
-    pub(super) fn finish(self, read: &[&str]) -> Result<(), ObjectError> {
+    pub(super) fn finish(self, read: &[&str]) -> Result<(), Malformed> {
         for line in self.0.split(|b| *b == b'\n') {
             let key = line.split(|b| *b == b' ').next().unwrap_or_default();
             if let Some(key) = read.iter().find(|known| known.as_bytes() == key) {
-                return Err(ObjectError(format!("a {key} line where git reads none")));
+                return Err(Malformed(format!("a {key} line where git reads none")));
             }
         }
         Ok(())
@@ -55,10 +55,10 @@ impl<'a> Head<'a> {
 }
 
 /// When `Name <mail> SECONDS ZONE` was written, Unix seconds.
-pub(super) fn signature(who: &str, line: &[u8]) -> Result<i64, ObjectError> {
+pub(super) fn signature(who: &str, line: &[u8]) -> Result<i64, Malformed> {
     let wrong = |why: &str| {
         let line = String::from_utf8_lossy(line);
-        ObjectError(format!("{who} {line:?}: {why}"))
+        Malformed(format!("{who} {line:?}: {why}"))
     };
     let shape = || wrong("expected NAME <MAIL> SECONDS ZONE");
     let is_bracket = |b: &u8| matches!(b, b'<' | b'>');

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer};
 use sha1_checked::Sha1;
 
-use super::ObjectError;
+use super::super::Malformed;
 
 /// The name of a git object: the SHA-1 of its framed bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,10 +17,10 @@ impl Id {
     ///
     /// # Errors
     /// They carry the marks of a forged SHA-1 collision.
-    pub fn of(framed: &[u8]) -> Result<Self, ObjectError> {
+    pub fn of(framed: &[u8]) -> Result<Self, Malformed> {
         let result = Sha1::try_digest(framed);
         if result.has_collision() {
-            return Err(ObjectError("its bytes are a forged SHA-1 collision".into()));
+            return Err(Malformed("its bytes are a forged SHA-1 collision".into()));
         }
         Ok(Self((*result.hash()).into()))
     }
@@ -32,10 +32,10 @@ impl Id {
 }
 
 impl FromStr for Id {
-    type Err = ObjectError;
+    type Err = Malformed;
 
-    fn from_str(text: &str) -> Result<Self, ObjectError> {
-        let wrong = || ObjectError(format!("expected 40 hexadecimal digits, found {text:?}"));
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let wrong = || Malformed(format!("expected 40 hexadecimal digits, found {text:?}"));
         let digits = text.as_bytes();
         if digits.len() != 40 || !digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f')) {
             return Err(wrong());

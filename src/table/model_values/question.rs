@@ -101,7 +101,6 @@ impl<'a> At<'a> {
         Self { load: Some(Load::Multiple(multiple)), ..Self::cell(theory) }
     }
 
-    /// The load.
     pub(super) fn load(&self) -> Result<Load, Unanswered> {
         needed("load", self.load)
     }
@@ -111,7 +110,6 @@ impl<'a> At<'a> {
         Ok(self.load()?.per_s(self.theory))
     }
 
-    /// The trapped state.
     pub(super) fn trap(&self) -> Result<Trap, Unanswered> {
         self.theory
             .trap(self.rate_per_s()?)?
@@ -145,7 +143,6 @@ impl<'a> At<'a> {
         self.printed()?.cell(&self.theory.cell.name)
     }
 
-    /// What is printed.
     pub(super) fn printed(&self) -> Result<&'a Printed, Unanswered> {
         needed("printed measurement", self.printed)
     }

@@ -94,15 +94,10 @@ pub(crate) fn variable(rgb: (u8, u8, u8)) -> String {
 
 /// Lengths of ink and gap along a line, in pt; empty draws it whole.
 pub type Dash = &'static [f64];
-/// No gaps.
 pub(crate) const SOLID: Dash = &[];
-/// Short dashes.
 pub(crate) const DASHED: Dash = &[3.6, 1.8];
-/// Fine dots.
 pub(crate) const DOTTED: Dash = &[0.9, 1.5];
-/// Dash and dot in turn.
 pub(crate) const DASH_DOT: Dash = &[4.2, 1.4, 0.9, 1.4];
-/// Long dashes.
 const LONG_DASH: Dash = &[7.0, 2.0];
 
 /// How a line is drawn.
@@ -153,7 +148,6 @@ pub const MODEL: Stroke = Stroke::new(BLUE, MAIN_PT, DASHED);
 pub(crate) const MODEL_CELLS: Stroke = Stroke::new(BLUE, 0.6, SOLID);
 /// The quasi-static reading of model F.
 pub(crate) const QUASI_STATIC: Stroke = Stroke::new(GREY, 0.8, DASHED);
-/// An evaluation window.
 pub(crate) const WINDOW_SHADE: Colour = Colour::opaque(120, 120, 120).at(0.19);
 /// The time a cap is engaged.
 pub(crate) const CAP_SHADE: Colour = GREEN.at(0.09);

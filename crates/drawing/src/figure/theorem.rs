@@ -62,7 +62,6 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Its word in the data.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Triggered => "stuck_after_a_trigger",

@@ -15,10 +15,15 @@ use crate::run::EngineSample;
 /// What tasks tell the driver.
 pub(super) enum Event {
     /// A request was begun so late, s.
-    Begun { who: usize, late_s: f64 },
-    /// It ended at this time.
-    Ended { who: usize, t_s: f64, reply: Result<Reply, Fault> },
-    /// The engine was sampled.
+    Begun {
+        who: usize,
+        late_s: f64,
+    },
+    Ended {
+        who: usize,
+        t_s: f64,
+        reply: Result<Reply, Fault>,
+    },
     Sample(EngineSample),
 }
 

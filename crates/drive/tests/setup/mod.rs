@@ -9,7 +9,7 @@ use trapcheck_drive::address::{Address, ApiKey};
 use trapcheck_drive::dialect::Dialect;
 use trapcheck_drive::engine::Engine;
 use trapcheck_drive::http::Http;
-use trapcheck_drive::make::{Job, Made, MakeError, make};
+use trapcheck_drive::make::{Made, MakeError, make};
 use trapcheck_drive::progress::Now;
 use trapcheck_drive::prompts::Tokens;
 use trapcheck_setup::setup::{ArmSpec, Cell, Protocol, Workload};
@@ -48,14 +48,11 @@ impl Setup {
             options: Options { sample_s: 0.2, ..Options::default() },
         }
     }
+}
 
-    pub fn job<'a>(&'a self, arm: &'a ArmSpec) -> Job<'a> {
-        Job {
-            spec: self.spec(arm),
-            label: Label { run_id: "run".into(), registration: None },
-            tokens: Tokens::USUAL,
-        }
-    }
+/// A run's name.
+pub fn label() -> Label {
+    Label { run_id: "run".into(), registration: None }
 }
 
 /// An engine's address and interface.
@@ -67,6 +64,7 @@ pub fn engine(url: &str, dialect: Dialect, key: Option<&str>) -> Engine {
         model: String::new(),
         zero_is_absent: false,
         timeout_s: 60,
+        tokens: Tokens::USUAL,
     }
 }
 
@@ -105,8 +103,8 @@ pub fn drive_until(
 ) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let job = setup.job(arm);
-    let made = runtime().block_on(make(&job, engine, &dir, &Notify::new(), watch));
+    let (spec, label) = (setup.spec(arm), label());
+    let made = runtime().block_on(make(&spec, &label, engine, &dir, &Notify::new(), watch));
     Run { dir, made, folder }
 }
 

@@ -8,7 +8,6 @@ use crate::setup::yaml::{self, check_name};
 
 /// One folder of the configuration.
 pub(super) struct Folder<'a> {
-    /// Where it lies.
     pub dir: PathBuf,
     /// Files of the configuration, with their bytes.
     pub files: &'a BTreeMap<PathBuf, Vec<u8>>,

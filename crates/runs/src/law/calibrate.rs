@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::CalibrationError;
 use crate::measure::population::in_flight;
 use crate::measure::stats;
 use crate::run::Run;
@@ -15,49 +16,6 @@ use crate::setup::{Protocol, Span};
 
 /// With fewer requests in flight the server may wait for a client.
 const BUSY_REQUESTS: f64 = 2.0;
-
-/// Why runs cannot calibrate a cell.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum CalibrationError {
-    /// The run had the prefix cache on.
-    #[error("{run}: the prefix cache was on; only a cache-off run shows what a miss costs")]
-    CacheOn {
-        /// The run.
-        run: String,
-    },
-    /// The run ended early.
-    #[error("{run}: it ended at {duration_s} s, before its window [{start_s}, {end_s}) s did")]
-    TooShort {
-        /// The run.
-        run: String,
-        /// How long it lasted, s.
-        duration_s: f64,
-        /// Start of the window, s.
-        start_s: f64,
-        /// End of the window, s.
-        end_s: f64,
-    },
-    /// Runs of different cells.
-    #[error(
-        "{run}: cell {cell}, but the runs before it are of {expected}; calibrate one cell at a time"
-    )]
-    OtherCell {
-        /// The run.
-        run: String,
-        /// Its cell.
-        cell: String,
-        /// The cell of the first run.
-        expected: String,
-    },
-    /// Too little to fit.
-    #[error("only {bins} saturated bins of {width_s} s; at least 4 are needed for a fit")]
-    TooFewBins {
-        /// Bins found.
-        bins: usize,
-        /// Their width, s.
-        width_s: f64,
-    },
-}
 
 /// What a fit found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,6 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::CalibrationError;
 use super::least_squares::normal_equations;
 use crate::run::{Run, Turn, TurnStatus};
 use crate::setup::Costs;
@@ -42,20 +43,6 @@ pub struct IterationFit {
     pub spans: usize,
     /// Root mean square of the residuals, relative to the spans.
     pub residual_rms: f64,
-}
-
-/// Why a run tells nothing about its iterations.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum IterationError {
-    /// The prefix cache was on: what was computed is not the prompts.
-    #[error("the prefix cache was on; only a cache-off run shows what a token costs")]
-    CacheOn,
-    /// Too few turns with a first token.
-    #[error("only {0} turns with a first and a last token; at least 20 are needed")]
-    TooFew(usize),
-    /// All iterations are alike, or the fit gives a cost that is not positive.
-    #[error("its iterations do not tell a fixed part from a part per token")]
-    NotTold,
 }
 
 /// The parts of an iteration's cost that a fit does not tell from `b`, by their names in a
@@ -127,16 +114,16 @@ type Row = [f64; 3];
 /// Fits the costs of a cache-off run's iterations by least squares over its turns.
 ///
 /// # Errors
-/// [`IterationError`].
-pub fn fit(run: &Run) -> Result<IterationFit, IterationError> {
+/// [`CalibrationError`].
+pub fn fit(run: &Run) -> Result<IterationFit, CalibrationError> {
     fit_rows(&rows(run)?)
 }
 
 /// Fits the costs of several cache-off runs' iterations together.
 ///
 /// # Errors
-/// [`IterationError`], of the first run that has one.
-pub fn fit_all(runs: &[&Run]) -> Result<IterationFit, IterationError> {
+/// [`CalibrationError`], of the first run that has one.
+pub fn fit_all(runs: &[&Run]) -> Result<IterationFit, CalibrationError> {
     let each = runs.iter().map(|run| rows(run)).collect::<Result<Vec<_>, _>>()?;
     fit_rows(&each.concat())
 }
@@ -145,21 +132,20 @@ pub fn fit_all(runs: &[&Run]) -> Result<IterationFit, IterationError> {
 ///
 /// # Errors
 /// As [`fit_all`].
-pub fn fit_attention(runs: &[&Run]) -> Result<IterationFit, IterationError> {
+pub fn fit_attention(runs: &[&Run]) -> Result<IterationFit, CalibrationError> {
     let each = runs.iter().map(|run| rows(run)).collect::<Result<Vec<_>, _>>()?;
     let rows = each.concat();
-    let costs = normal_equations(&rows, |row| *row, 3).ok_or(IterationError::NotTold)?;
+    let costs = normal_equations(&rows, |row| *row, 3).ok_or(CalibrationError::NotTold)?;
     found(&rows, costs, 3)
 }
 
-/// A row for each turn.
-fn rows(run: &Run) -> Result<Vec<Row>, IterationError> {
+fn rows(run: &Run) -> Result<Vec<Row>, CalibrationError> {
     if run.meta.prefix_caching {
-        return Err(IterationError::CacheOn);
+        return Err(CalibrationError::CacheOn { run: run.dir.display().to_string() });
     }
     let mut spans: Vec<Span> = run.turns.iter().filter_map(span).collect();
     if spans.len() < LEAST_SPANS {
-        return Err(IterationError::TooFew(spans.len()));
+        return Err(CalibrationError::TooFewTurns(spans.len()));
     }
     spans.sort_by(|x, y| x.first_s.total_cmp(&y.first_s));
     let firsts: Vec<f64> = spans.iter().map(|s| s.first_s).collect();
@@ -181,7 +167,7 @@ fn rows(run: &Run) -> Result<Vec<Row>, IterationError> {
 }
 
 /// a and b; attention is in b.
-fn fit_rows(rows: &[Row]) -> Result<IterationFit, IterationError> {
+fn fit_rows(rows: &[Row]) -> Result<IterationFit, CalibrationError> {
     let sum = |of: fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
     let (nn, nt, tt) = (sum(|r| r[0] * r[0]), sum(|r| r[0] * r[1]), sum(|r| r[1] * r[1]));
     let (n, t) = (sum(|r| r[0]), sum(|r| r[1]));
@@ -190,9 +176,9 @@ fn fit_rows(rows: &[Row]) -> Result<IterationFit, IterationError> {
 }
 
 /// The fit with these a, b and c, if the first `parts` of them are costs.
-fn found(rows: &[Row], costs: Row, parts: usize) -> Result<IterationFit, IterationError> {
+fn found(rows: &[Row], costs: Row, parts: usize) -> Result<IterationFit, CalibrationError> {
     if !costs[..parts].iter().all(|x| *x > 0.0 && x.is_finite()) {
-        return Err(IterationError::NotTold);
+        return Err(CalibrationError::NotTold);
     }
     let [fixed_s, per_token_s, per_pair_s] = costs;
     let squares: f64 = rows

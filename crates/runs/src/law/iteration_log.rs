@@ -14,6 +14,7 @@ pub mod sglang;
 
 use serde::Serialize;
 
+use super::error::CalibrationError;
 use super::least_squares::normal_equations;
 use crate::setup::cell::IterationParts;
 
@@ -63,20 +64,6 @@ pub struct LogFit {
     pub residual_max: f64,
 }
 
-/// Why a log tells nothing.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LogError {
-    /// Not enough lines.
-    #[error(
-        "only {0} lines of iterations, at least 50 are needed: vLLM writes them with \
-         --enable-logging-iteration-details, SGLang two Decode batch lines for each"
-    )]
-    TooFew(usize),
-    /// All iterations are alike, or a cost is not positive.
-    #[error("its iterations do not tell a fixed part from a part per token")]
-    NotTold,
-}
-
 impl LogFit {
     /// The parts of an iteration's cost; `c_p` is not told and 0.
     pub fn parts(&self) -> IterationParts {
@@ -119,10 +106,10 @@ pub fn parse(line: &str) -> Option<Logged> {
 /// Fits the cost model to iterations on a pool of `pool_tokens`.
 ///
 /// # Errors
-/// [`LogError`].
-pub fn fit(iterations: &[Logged], pool_tokens: u64) -> Result<LogFit, LogError> {
+/// [`CalibrationError`].
+pub fn fit(iterations: &[Logged], pool_tokens: u64) -> Result<LogFit, CalibrationError> {
     if iterations.len() < LEAST {
-        return Err(LogError::TooFew(iterations.len()));
+        return Err(CalibrationError::TooFewLines(iterations.len()));
     }
     let rows: Vec<Row> = iterations
         .iter()
@@ -133,7 +120,7 @@ pub fn fit(iterations: &[Logged], pool_tokens: u64) -> Result<LogFit, LogError> 
             elapsed_s: it.elapsed_s,
         })
         .collect();
-    let plain = solve(&rows, 0.0).ok_or(LogError::NotTold)?;
+    let plain = solve(&rows, 0.0).ok_or(CalibrationError::NotTold)?;
     let is_single = rows.iter().all(|row| row.iterations == 1.0);
     let floors = if is_single { floors(&rows) } else { Vec::new() };
     let floored = floors.into_iter().filter_map(|floor| solve(&rows, floor));
@@ -261,9 +248,9 @@ mod tests {
 
     #[test]
     fn too_little_or_all_alike_tells_nothing() {
-        assert_eq!(fit(&exact(0.0, 0.0)[..49], 30_016), Err(LogError::TooFew(49)));
+        assert_eq!(fit(&exact(0.0, 0.0)[..49], 30_016), Err(CalibrationError::TooFewLines(49)));
         let alike =
             [Logged { iterations: 1.0, tokens: 8.0, decode_share: 0.1, elapsed_s: 0.01 }; 60];
-        assert_eq!(fit(&alike, 30_016), Err(LogError::NotTold));
+        assert_eq!(fit(&alike, 30_016), Err(CalibrationError::NotTold));
     }
 }

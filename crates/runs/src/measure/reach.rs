@@ -80,9 +80,7 @@ impl Reach {
 
 /// A session that has not ended: it is there, or will arrive before the window's end.
 struct Coming {
-    /// When it arrives, s.
     arrival_s: f64,
-    /// Whether it has.
     is_here: bool,
     /// When its next request could end, s: it may then be gone, as a request may fail.
     next_s: f64,

@@ -87,7 +87,6 @@ pub struct ControlMeasures {
     pub since_engage: Share,
     /// Completions of follow-ups, s, and whether each hit; in order of time.
     follow_ups: Vec<(f64, Option<bool>)>,
-    /// Its outstanding work.
     outstanding: StepFunction,
 }
 

@@ -93,12 +93,10 @@ impl Stretches {
         self.values().find(|bin| bin.1 >= x).map(|bin| bin.0)
     }
 
-    /// The first bin below `x`.
     pub(crate) fn first_below(&self, x: f64) -> Option<Span> {
         self.values().find(|bin| bin.1 < x).map(|bin| bin.0)
     }
 
-    /// The last bin below `x`.
     pub(crate) fn last_below(&self, x: f64) -> Option<Span> {
         self.values().rfind(|bin| bin.1 < x).map(|bin| bin.0)
     }

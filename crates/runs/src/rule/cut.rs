@@ -211,7 +211,6 @@ struct CutRun {
     pub model_f_slope_per_s: f64,
     /// D_trap of the same seed's uncut control, sessions/s.
     pub d_trap_per_s: f64,
-    /// lambda_ref, sessions/s.
     pub lambda_ref_per_s: f64,
 }
 

@@ -174,7 +174,6 @@ fn ranges(spans: &[(&'static str, Span)], runs: &[(&str, [Option<f64>; 2])]) -> 
 struct Goodput {
     /// Served in time.
     good: u64,
-    /// Arrived.
     arrived: u64,
 }
 

@@ -14,12 +14,10 @@ pub(super) fn endpoints(of: &Endpoints) -> String {
     )
 }
 
-/// So many of so many.
 pub(super) fn of(quorum: Quorum) -> String {
     format!("{} of {}", quorum.needed, quorum.of)
 }
 
-/// From when to when.
 pub(super) fn span(span: Span) -> String {
     format!("{} to {} s", span.start_s, span.end_s)
 }

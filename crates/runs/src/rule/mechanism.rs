@@ -189,7 +189,6 @@ struct MechanismRun {
     pub detector_s: Vec<f64>,
     /// When the engine rule alarmed, s; `None` where first tokens are unknown.
     pub engine_s: Option<Vec<f64>>,
-    /// When the burst started, s.
     pub burst_start_s: f64,
 }
 
@@ -222,7 +221,6 @@ fn detector_alarms(windows: &[Rolled<Share>], rule: &MechanismTest) -> Vec<f64> 
         .collect()
 }
 
-/// When the engine rule alarms.
 fn engine_alarms(windows: &[Rolled<Option<f64>>], rule: &MechanismTest) -> Vec<f64> {
     windows
         .iter()

@@ -125,7 +125,6 @@ impl Candidate<'_> {
         &self.meta.arm
     }
 
-    /// Whether it started from empty.
     pub(crate) fn is_from_empty(&self) -> bool {
         *self.arm() == Arm::E0b
     }

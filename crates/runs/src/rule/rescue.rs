@@ -306,11 +306,9 @@ fn control<'a>(run: &Evidence<'a>) -> Option<&'a ControlMeasures> {
 /// What the pairing compares of a run (App. E.7: common random numbers).
 #[derive(Debug, Clone, PartialEq)]
 struct PairedIdentity {
-    /// Its plan.
     plan: PlanIdentity,
     /// Its rate, multiple and lambda_ref, as resolved.
     rate: (Option<f64>, Option<f64>, Option<f64>),
-    /// Its GPU.
     gpu: Option<String>,
     /// When its protocol's burst starts, s.
     burst_start_s: f64,

@@ -40,7 +40,6 @@ pub struct QueueFromEmpty {
 }
 
 impl QueueFromEmpty {
-    /// Measures a run.
     pub(super) fn of(on: &Measurable<'_>) -> Self {
         let whole = Span::new(0.0, on.run.meta.duration_s);
         Self {

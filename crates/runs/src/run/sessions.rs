@@ -55,7 +55,6 @@ impl SessionStatus {
     pub(super) const ALL: [Self; 6] =
         [Self::Completed, Self::Running, Self::Gated, Self::Paused, Self::Refused, Self::Failed];
 
-    /// The words of all.
     const WORDS: [&str; 6] = {
         let [a, b, c, d, e, f] = Self::ALL;
         [a.word(), b.word(), c.word(), d.word(), e.word(), f.word()]

@@ -2,73 +2,31 @@
 
 use crate::limits;
 use crate::plan::{Arrivals, Burst, Cut, OpenArrivals, Plan};
-use crate::setup::{Arm, ArmSpec, Schedule};
+use crate::setup::{ArmSpec, Schedule};
 
 use super::gate::GateRule;
-use super::{Behaviour, Slow};
-
-/// An arm that cannot be run on its schedule.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ArmError {
-    /// A value of the arm makes no sense.
-    #[error("{0}")]
-    Invalid(String),
-    /// An open arm without a rate.
-    #[error("{arm}: expected an arrival rate")]
-    NoRate {
-        /// The arm.
-        arm: Arm,
-    },
-    /// A closed arm with a rate.
-    #[error("{arm}: a closed arm has no arrival rate")]
-    RateOfClosed {
-        /// The arm.
-        arm: Arm,
-    },
-    /// A gate that looks more often than a run can mean.
-    #[error("{arm}: tick_s: {tick_s:?} s makes more than {limit} ticks of the run")]
-    TooManyTicks {
-        /// The arm.
-        arm: Arm,
-        /// Seconds between two ticks.
-        tick_s: f64,
-        /// The limit.
-        limit: f64,
-    },
-    /// Something the arm does lies outside the run.
-    #[error("{arm}: {what} at {t_s} s lies outside the run's [0, {horizon_s}) s")]
-    OutsideHorizon {
-        /// The arm.
-        arm: Arm,
-        /// What.
-        what: &'static str,
-        /// When.
-        t_s: f64,
-        /// The run's end.
-        horizon_s: f64,
-    },
-}
+use super::{Behaviour, ClientError, Slow};
 
 /// The arrivals of an arm at `multiple` times `lambda_ref_per_s`; a closed arm
 /// has no multiple.
 ///
 /// # Errors
-/// [`ArmError`]; a rate or burst that makes no sense is left to [`Plan::draw`].
+/// [`ClientError`]; a rate or burst that makes no sense is left to [`Plan::draw`].
 pub fn arrivals(
     arm: &ArmSpec,
     schedule: &Schedule,
     multiple: Option<f64>,
     lambda_ref_per_s: f64,
-) -> Result<Arrivals, ArmError> {
-    arm.check().map_err(ArmError::Invalid)?;
+) -> Result<Arrivals, ClientError> {
+    arm.check().map_err(ClientError::Arm)?;
     let horizon_s = schedule.horizon_s;
     if let Some(population) = arm.population() {
         if multiple.is_some() {
-            return Err(ArmError::RateOfClosed { arm: arm.arm() });
+            return Err(ClientError::RateOfClosed { arm: arm.arm() });
         }
         return Ok(Arrivals::Closed { sessions: Plan::closed_sessions(population, horizon_s) });
     }
-    let multiple = multiple.ok_or(ArmError::NoRate { arm: arm.arm() })?;
+    let multiple = multiple.ok_or(ClientError::NoRate { arm: arm.arm() })?;
     let cut = match *arm {
         ArmSpec::Cut { from_s, multiple } => {
             Some(Cut { from_s, rate_per_s: multiple * lambda_ref_per_s })
@@ -87,14 +45,14 @@ pub fn arrivals(
 /// What the client of an arm does.
 ///
 /// # Errors
-/// [`ArmError`]: a value that makes no sense, or lies outside the run.
-pub fn behaviour(arm: &ArmSpec, horizon_s: f64) -> Result<Behaviour, ArmError> {
-    arm.check().map_err(ArmError::Invalid)?;
+/// [`ClientError`]: a value that makes no sense, or lies outside the run.
+pub fn behaviour(arm: &ArmSpec, horizon_s: f64) -> Result<Behaviour, ClientError> {
+    arm.check().map_err(ClientError::Arm)?;
     let within = |what, t_s: f64| {
         if t_s < horizon_s {
             Ok(t_s)
         } else {
-            Err(ArmError::OutsideHorizon { arm: arm.arm(), what, t_s, horizon_s })
+            Err(ClientError::OutsideHorizon { arm: arm.arm(), what, t_s, horizon_s })
         }
     };
     let mut behaviour = Behaviour { population: arm.population(), ..Behaviour::PLAIN };
@@ -103,7 +61,7 @@ pub fn behaviour(arm: &ArmSpec, horizon_s: f64) -> Result<Behaviour, ArmError> {
         ArmSpec::Rescue { cap, engage_s, min_capped_s, hold_s, tick_s } => {
             let engage_s = within("the gate's engagement", engage_s)?;
             if (horizon_s - engage_s) / tick_s > limits::TICKS {
-                return Err(ArmError::TooManyTicks {
+                return Err(ClientError::TooManyTicks {
                     arm: arm.arm(),
                     tick_s,
                     limit: limits::TICKS,

@@ -1,10 +1,48 @@
 //! What a client refuses, or cannot go on with.
 
 use crate::plan::Kind;
+use crate::setup::Arm;
 
-/// A behaviour that does not fit its plan.
+/// An arm that cannot be run on its schedule, or a behaviour that does not fit its plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ClientError {
+    /// A value of the arm makes no sense.
+    #[error("{0}")]
+    Arm(String),
+    /// An open arm without a rate.
+    #[error("{arm}: expected an arrival rate")]
+    NoRate {
+        /// The arm.
+        arm: Arm,
+    },
+    /// A closed arm with a rate.
+    #[error("{arm}: a closed arm has no arrival rate")]
+    RateOfClosed {
+        /// The arm.
+        arm: Arm,
+    },
+    /// A gate that looks more often than a run can mean.
+    #[error("{arm}: tick_s: {tick_s:?} s makes more than {limit} ticks of the run")]
+    TooManyTicks {
+        /// The arm.
+        arm: Arm,
+        /// Seconds between two ticks.
+        tick_s: f64,
+        /// The limit.
+        limit: f64,
+    },
+    /// Something the arm does lies outside the run.
+    #[error("{arm}: {what} at {t_s} s lies outside the run's [0, {horizon_s}) s")]
+    OutsideHorizon {
+        /// The arm.
+        arm: Arm,
+        /// What.
+        what: &'static str,
+        /// When.
+        t_s: f64,
+        /// The run's end.
+        horizon_s: f64,
+    },
     /// A gate that lets nobody in.
     #[error("gate: a cap of 0 sessions admits nobody")]
     CapOfZero,

@@ -6,9 +6,9 @@
 //! comes off at the first tick at which both queues have been empty long enough;
 //! nothing forces it off.
 
-use crate::plan::Plan;
+use crate::run::SessionIndex;
 
-use super::records::{GateEventKind, GateRecord};
+use super::records::{GateEvent, GateEventKind};
 use super::{Action, Queue, Timer};
 
 /// Who is let in.
@@ -57,15 +57,7 @@ pub struct Gate {
     resumes: Queue,
     /// The last time either queue held somebody; t_on if neither ever did.
     last_nonempty_s: f64,
-    events: Vec<Event>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Event {
-    t_s: f64,
-    kind: GateEventKind,
-    who: Option<usize>,
-    populations: [u32; 3],
+    events: Vec<GateEvent>,
 }
 
 impl Gate {
@@ -200,24 +192,18 @@ impl Gate {
         }
     }
 
-    fn record(&mut self, t_s: f64, kind: GateEventKind, who: Option<usize>) {
-        let populations = [self.admitted, self.gated(), self.paused()];
-        self.events.push(Event { t_s, kind, who, populations });
+    fn record(&mut self, t_s: f64, event: GateEventKind, who: Option<usize>) {
+        self.events.push(GateEvent {
+            t_s,
+            event,
+            session: who.map(|who| SessionIndex(who as u32)),
+            admitted: self.admitted.into(),
+            gated: self.gated().into(),
+            paused: self.paused().into(),
+        });
     }
 
-    /// Its events without the first `from`.
-    pub(super) fn records(&self, plan: &Plan, from: usize) -> Vec<GateRecord> {
-        let events = self.events.get(from..).unwrap_or_default();
-        events
-            .iter()
-            .map(|event| GateRecord {
-                t_s: event.t_s,
-                event: event.kind,
-                session: event.who.map(|who| (plan.sessions[who].kind, plan.sessions[who].session)),
-                admitted: event.populations[0],
-                gated: event.populations[1],
-                paused: event.populations[2],
-            })
-            .collect()
+    pub(super) fn events(&self) -> &[GateEvent] {
+        &self.events
     }
 }

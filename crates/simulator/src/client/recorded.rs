@@ -1,30 +1,30 @@
 //! What a client has recorded: so far, and at its end.
 
 use super::Client;
-use super::records::{ClientRun, GateRecord, SessionRecord, TurnRecord, TurnStatus};
+use super::records::{ClientRun, GateEvent, SessionRecord, Turn, TurnStatus};
 use super::session::State;
 
 impl Client<'_> {
     /// Turns that have ended so far, in order of completion.
-    pub fn turns(&self) -> &[TurnRecord] {
+    pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
     /// All turns that were sent: those that have ended, in order of completion, then those in
     /// flight, in order of the plan.
-    pub fn turns_so_far(&self) -> Vec<TurnRecord> {
+    pub fn turns_so_far(&self) -> Vec<Turn> {
         self.turns.iter().cloned().chain(self.in_flight()).collect()
     }
 
-    fn in_flight(&self) -> impl Iterator<Item = TurnRecord> + '_ {
+    fn in_flight(&self) -> impl Iterator<Item = Turn> + '_ {
         (0..self.sessions.len())
             .filter(|who| self.sessions[*who].state == State::InFlight)
             .map(|who| self.turn_record(who, TurnStatus::UnfinishedAtHorizon))
     }
 
     /// The gate's events so far, in order of time, without the first `from`.
-    pub fn gate_events(&self, from: usize) -> Vec<GateRecord> {
-        self.gate.records(self.plan, from)
+    pub fn gate_events(&self, from: usize) -> Vec<GateEvent> {
+        self.gate.events().get(from..).unwrap_or_default().to_vec()
     }
 
     /// The sessions that have arrived, as they stand at `now_s`, in order of the plan.

@@ -1,47 +1,18 @@
 //! What a client writes down: the rows of `turns.csv`, `sessions.csv` and
-//! `gate.csv` (run directory, format 1).
+//! `gate.csv` (run directory, format 1), times not yet rounded.
 
-pub use crate::run::{GateEventKind, Kind, SessionStatus, TurnStatus};
+pub use crate::run::{GateEvent, GateEventKind, Kind, SessionStatus, Turn, TurnStatus};
 
-/// Everything one client recorded.
+/// Everything one client recorded. The session of a turn or of an event is a place in the plan:
+/// which sessions arrive, and so have a row, is known at the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientRun {
     /// Turns that were sent: in order of completion, then those in flight.
-    pub turns: Vec<TurnRecord>,
+    pub turns: Vec<Turn>,
     /// Sessions that arrived, in order of the plan.
     pub sessions: Vec<SessionRecord>,
     /// Gate events in order of time; empty when the arm has no gate.
-    pub gate: Vec<GateRecord>,
-}
-
-/// One row of `turns.csv`. Times in seconds on the run's clock.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TurnRecord {
-    /// Number within its kind.
-    pub session: u32,
-    /// Base, burst or subagent.
-    pub kind: Kind,
-    /// 1-based.
-    pub turn: u32,
-    /// The client would send: arrival, or the tool call's end.
-    pub t_ready_s: f64,
-    /// Sent; later than `t_ready_s` when the gate held the session.
-    pub t_submit_s: f64,
-    /// First token.
-    pub t_first_s: Option<f64>,
-    /// Last token.
-    pub t_end_s: Option<f64>,
-    /// L_k.
-    pub prompt_tokens: u64,
-    /// Served from cache; `None` is unknown, never 0.
-    pub cached_tokens: Option<u64>,
-    /// Decoded.
-    pub completion_tokens: u64,
-    /// The tool time that follows, as slept: where the next turn waits for subagents, from the end
-    /// of the last of them. `None` after the last turn.
-    pub tool_s: Option<f64>,
-    /// How it ended.
-    pub status: TurnStatus,
+    pub gate: Vec<GateEvent>,
 }
 
 /// One row of `sessions.csv`. Times in seconds on the run's clock.
@@ -69,21 +40,4 @@ pub struct SessionRecord {
     pub pause_s: f64,
     /// Where it was when the run ended.
     pub status: SessionStatus,
-}
-
-/// One row of `gate.csv`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GateRecord {
-    /// When, seconds on the run's clock.
-    pub t_s: f64,
-    /// What.
-    pub event: GateEventKind,
-    /// Of whom: kind and number; `None` for engage and release.
-    pub session: Option<(Kind, u32)>,
-    /// Sessions past the gate just after the event.
-    pub admitted: u32,
-    /// Arrivals that wait, just after the event.
-    pub gated: u32,
-    /// Sessions in the resume queue, just after the event.
-    pub paused: u32,
 }

@@ -1,8 +1,9 @@
 //! One session as its client sees it.
 
 use crate::plan::DrawnSession;
+use crate::run::SessionIndex;
 
-use super::records::{SessionRecord, SessionStatus, TurnRecord, TurnStatus};
+use super::records::{SessionRecord, SessionStatus, Turn, TurnStatus};
 
 /// Where a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,24 +50,19 @@ impl Session {
         pause_s: 0.0,
     };
 
-    /// The row of the turn under way, not yet answered.
-    pub(super) fn turn_record(
-        &self,
-        planned: &DrawnSession,
-        prompt_tokens: u64,
-        status: TurnStatus,
-    ) -> TurnRecord {
-        TurnRecord {
-            session: planned.session,
-            kind: planned.kind,
-            turn: self.turn,
+    /// The row of the turn under way of the session at place `who` of the plan, not yet answered.
+    pub(super) fn turn_record(&self, who: usize, prompt_tokens: u64, status: TurnStatus) -> Turn {
+        Turn {
+            session: SessionIndex(who as u32),
+            number: self.turn.into(),
             t_ready_s: self.t_ready_s,
             t_submit_s: self.t_submit_s,
             t_first_s: None,
             t_end_s: None,
             prompt_tokens,
             cached_tokens: None,
-            completion_tokens: 0,
+            // A request that failed gave nothing; of one in flight nobody knows.
+            completion_tokens: (status != TurnStatus::UnfinishedAtHorizon).then_some(0),
             tool_s: None,
             status,
         }

@@ -93,7 +93,7 @@ fn rescue(cap: u32, engage_s: f64) -> GateRule {
 #[test]
 fn a_session_sends_a_turn_waits_sleeps_and_sends_the_next() {
     let run = run(&plan(&[(10.0, &[3.0, 4.0])]), Behaviour::PLAIN);
-    let times: Vec<_> = run.turns.iter().map(|t| (t.turn, t.t_submit_s, t.t_end_s)).collect();
+    let times: Vec<_> = run.turns.iter().map(|t| (t.number, t.t_submit_s, t.t_end_s)).collect();
     assert_eq!(times, [(1, 10.0, Some(11.0)), (2, 14.0, Some(15.0)), (3, 19.0, Some(20.0))]);
     let tools: Vec<_> = run.turns.iter().map(|t| t.tool_s).collect();
     assert_eq!(tools, [Some(3.0), Some(4.0), None]);
@@ -136,7 +136,7 @@ fn a_rescue_pauses_at_tool_boundaries_and_resumes_before_new_arrivals() {
         [(0.0, &[20.0]), (0.5, &[20.0]), (1.0, &[20.0]), (11.0, &[])];
     let run = run(&plan(&sessions), gated(rescue(1, 10.0)));
     let events: Vec<_> =
-        run.gate.iter().map(|g| (g.event, g.session.map(|s| s.1), g.admitted)).collect();
+        run.gate.iter().map(|g| (g.event, g.session.map(|s| s.0), g.admitted)).collect();
     use GateEventKind::*;
     assert_eq!(
         events,
@@ -195,7 +195,7 @@ fn arrivals_are_refused_from_the_stops_start_to_just_before_its_end() {
     let statuses: Vec<_> = run.sessions.iter().map(|s| s.status).collect();
     assert_eq!(statuses, [Completed, Refused, Refused, Completed]);
     // A refused session keeps its number, so the next one is still the fourth.
-    assert_eq!(run.turns.iter().map(|t| t.session).collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(run.turns.iter().map(|t| t.session.0).collect::<Vec<_>>(), [0, 3]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_tool_call_is_slowed_if_it_starts_within_the_slowdown() {
         [(8.9, &[1.0]), (9.0, &[1.0]), (18.9, &[1.0]), (19.0, &[1.0])];
     let run = run(&plan(&sessions), behaviour);
     let slept =
-        |session| run.turns.iter().find(|t| t.session == session && t.turn == 1).unwrap().tool_s;
+        |who| run.turns.iter().find(|t| t.session.0 == who && t.number == 1).unwrap().tool_s;
     assert_eq!([slept(0), slept(1), slept(2), slept(3)], [1.0, 31.0, 31.0, 1.0].map(Some));
 }
 
@@ -256,7 +256,7 @@ fn a_run_under_way_has_the_turns_in_flight_after_those_that_ended() {
     client.due(1.0, Timer::Arrival { who: 1 }, &mut actions).unwrap();
     client.ended(2.0, 1, Outcome::Failed("timeout".into()), &mut actions).unwrap();
     let turns = client.turns_so_far();
-    let found: Vec<_> = turns.iter().map(|t| (t.session, t.t_submit_s, t.t_end_s)).collect();
+    let found: Vec<_> = turns.iter().map(|t| (t.session.0, t.t_submit_s, t.t_end_s)).collect();
     assert_eq!(found, [(1, 1.0, Some(2.0)), (0, 0.0, None)]);
     assert_eq!(turns[1].status, TurnStatus::UnfinishedAtHorizon);
     assert_eq!(client.turns().len(), 1);

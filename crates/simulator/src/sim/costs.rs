@@ -5,6 +5,7 @@
 //! c_d / 8192 per token of decode context. X never exceeds a chunk, so the
 //! cost model's a max(1, X/B_c) is always a here.
 
+use super::SimError;
 use crate::setup::cell::IterationParts;
 use crate::setup::{Cell, Speed};
 
@@ -21,44 +22,33 @@ pub struct IterationCosts {
     context_token_s: f64,
 }
 
-/// Costs the simulator cannot use.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum CostError {
-    /// A cell calibrated by turn has no iterations to simulate.
-    #[error(
-        "its costs are per turn; the simulator needs iteration costs (a, f0, b, c_p, c_d) \
-         or a cell calibrated with them"
-    )]
-    PerTurn,
-    /// A speed that is a fit of the model, not a factor.
-    #[error(
-        "its speed is fitted to an all-miss rate, which the simulator does not do; \
-         give a token_cost_factor"
-    )]
-    FittedSpeed,
-    /// A factor that makes no sense.
-    #[error("token_cost_factor: expected a positive number, found {0}")]
-    Factor(f64),
-}
+const PER_TURN: &str = "its costs are per turn; the simulator needs iteration costs (a, f0, b, \
+                        c_p, c_d) or a cell calibrated with them";
+
+/// An all-miss rate is a fit of the model, not a factor, and nothing that the simulator does.
+const FITTED_SPEED: &str = "its speed is fitted to an all-miss rate, which the simulator does not \
+                            do; give a token_cost_factor";
 
 impl IterationCosts {
     /// The costs of an iteration of `cell`, beside those of a turn where it has both: all divided by its speed factor; those per token
     /// multiplied by `token_cost_factor`.
     ///
     /// # Errors
-    /// [`CostError`].
-    pub fn of(cell: &Cell, token_cost_factor: Option<f64>) -> Result<Self, CostError> {
+    /// Costs per turn alone, a speed that is a fit of the model, or a factor that makes no sense.
+    pub fn of(cell: &Cell, token_cost_factor: Option<f64>) -> Result<Self, SimError> {
+        let wrong = |message: String| SimError::of_cell(cell, message);
         let IterationParts { a_s, f0_s, b_s_per_token, c_p_s_per_pair, c_d_s } =
-            cell.iteration_parts().ok_or(CostError::PerTurn)?;
+            cell.iteration_parts().ok_or_else(|| wrong(PER_TURN.into()))?;
         let speed = match (cell.speed, token_cost_factor) {
             (Speed::Own, _) => 1.0,
             (Speed::Factor { factor }, _) => factor,
             (Speed::AllMissRate { .. }, Some(_)) => 1.0,
-            (Speed::AllMissRate { .. }, None) => return Err(CostError::FittedSpeed),
+            (Speed::AllMissRate { .. }, None) => return Err(wrong(FITTED_SPEED.into())),
         };
         let factor = token_cost_factor.unwrap_or(1.0);
         if !(factor > 0.0 && factor.is_finite()) {
-            return Err(CostError::Factor(factor));
+            let found = format!("token_cost_factor: expected a positive number, found {factor}");
+            return Err(wrong(found));
         }
         let per_token = factor / speed;
         Ok(Self {

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Options, RunSpec, SimRun};
-use crate::client::records::{GateRecord, SessionRecord, TurnRecord};
+use crate::client::records::SessionRecord;
 use crate::plan::{DrawnSession, Plan};
 use crate::run::check::rows_counted;
 use crate::run::{
-    Engine, EngineSample, GateEvent, Kind, Meta, PlannedSession, RegistrationRef, Run, RunStatus,
-    Session, SessionIndex, Source, Turn, TurnStatus,
+    Engine, EngineSample, GateEvent, Meta, PlannedSession, RegistrationRef, Run, RunStatus,
+    Session, SessionIndex, Source, Turn,
 };
 use crate::setup::{ArmSpec, Cell, Protocol, Stated};
 
@@ -93,7 +93,7 @@ pub fn to_measure(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run 
     let gate = simulated
         .gate
         .iter()
-        .map(|g| gate_event(g, g.session.and_then(|who| places.get(&who).copied())))
+        .map(|g| gate_event(g, g.session.and_then(|planned| places[planned.at()])))
         .collect();
     let engine = simulated.engine.iter().map(|e| EngineSample { t_s: tick(e.t_s), ..*e }).collect();
     Run {
@@ -109,24 +109,24 @@ pub fn to_measure(simulated: &SimRun, spec: &RunSpec<'_>, label: &Label) -> Run 
     }
 }
 
-/// Where in `sessions` a session's row is, by its kind and number.
-pub type Places = BTreeMap<(Kind, u32), SessionIndex>;
+/// Where in `sessions` the row of each session of the plan is, if it has arrived.
+pub type Places = Vec<Option<SessionIndex>>;
 
 /// The rows of `sessions` and `turns` of what a client recorded, and each session's place.
 pub fn tables(
     plan: &Plan,
     sessions: &[SessionRecord],
-    turns: &[TurnRecord],
+    turns: &[Turn],
 ) -> (Vec<Session>, Vec<Turn>, Places) {
-    let times: BTreeMap<(Kind, u32), Option<f64>> =
-        plan.sessions.iter().map(|s| ((s.kind, s.session), s.t_arrival_s)).collect();
-    let of_plan = |s: &SessionRecord| times.get(&(s.kind, s.session)).copied().flatten();
-    let rows = sessions.iter().map(|s| session(s, of_plan(s))).collect();
-    let places: Places =
-        sessions.iter().zip(0..).map(|(s, i)| ((s.kind, s.session), SessionIndex(i))).collect();
+    let planned: Vec<_> = sessions.iter().map(|s| plan.place(s.kind, s.session)).collect();
+    let mut places = vec![None; plan.sessions.len()];
+    for (planned, row) in planned.iter().zip(0..) {
+        planned.iter().for_each(|planned| places[*planned] = Some(SessionIndex(row)));
+    }
+    let of_plan = |planned: &Option<usize>| plan.sessions[(*planned)?].t_arrival_s;
+    let rows = sessions.iter().zip(&planned).map(|(s, at)| session(s, of_plan(at))).collect();
     // A turn belongs to a session that arrived.
-    let place = |t: &TurnRecord| places.get(&(t.kind, t.session)).copied();
-    let turns = turns.iter().filter_map(|t| Some(turn(t, place(t)?))).collect();
+    let turns = turns.iter().filter_map(|t| Some(turn(t, places[t.session.at()]?))).collect();
     (rows, turns, places)
 }
 
@@ -181,34 +181,22 @@ pub fn session(s: &SessionRecord, planned_s: Option<f64>) -> Session {
     }
 }
 
-/// A turn as a row of `turns`, of the session at this place.
-pub fn turn(t: &TurnRecord, session: SessionIndex) -> Turn {
-    let unfinished = t.status == TurnStatus::UnfinishedAtHorizon;
+/// A recorded turn as a row of `turns`, of the session at this place.
+pub fn turn(t: &Turn, session: SessionIndex) -> Turn {
     Turn {
         session,
-        number: t.turn.into(),
         t_ready_s: tick(t.t_ready_s),
         t_submit_s: tick(t.t_submit_s),
         t_first_s: t.t_first_s.map(tick),
         t_end_s: t.t_end_s.map(tick),
-        prompt_tokens: t.prompt_tokens,
-        cached_tokens: t.cached_tokens,
-        completion_tokens: (!unfinished).then_some(t.completion_tokens),
         tool_s: t.tool_s.map(tick),
-        status: t.status.clone(),
+        ..t.clone()
     }
 }
 
-/// A gate's event as a row of `gate`, of the session at this place.
-pub fn gate_event(g: &GateRecord, session: Option<SessionIndex>) -> GateEvent {
-    GateEvent {
-        t_s: tick(g.t_s),
-        event: g.event,
-        session,
-        admitted: g.admitted.into(),
-        gated: g.gated.into(),
-        paused: g.paused.into(),
-    }
+/// A recorded event as a row of `gate`, of the session at this place.
+pub fn gate_event(g: &GateEvent, session: Option<SessionIndex>) -> GateEvent {
+    GateEvent { t_s: tick(g.t_s), session, ..*g }
 }
 
 /// The nearest whole tick: what the files hold, so that reading a run back gives

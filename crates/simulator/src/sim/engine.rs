@@ -11,8 +11,9 @@ use std::collections::VecDeque;
 use crate::client::Request;
 use crate::setup::{ArmSpec, Batching, Cell, Scheduling};
 
+use super::SimError;
 use super::Stepping;
-use super::costs::{CostError, IterationCosts};
+use super::costs::IterationCosts;
 use super::kv::{Eviction, Hit, Pool};
 use super::options::{Hits, HostTier, Options, Refresh};
 
@@ -53,8 +54,8 @@ impl EngineSpec {
     /// The engine of `cell` as `options` model it.
     ///
     /// # Errors
-    /// [`CostError`]: costs the simulator cannot use.
-    pub fn new(cell: &Cell, arm: &ArmSpec, options: &Options) -> Result<Self, CostError> {
+    /// Costs the simulator cannot use.
+    pub fn new(cell: &Cell, arm: &ArmSpec, options: &Options) -> Result<Self, SimError> {
         let block_tokens = cell.block_tokens.max(1);
         Ok(Self {
             costs: IterationCosts::of(cell, options.token_cost_factor)?,

@@ -19,7 +19,7 @@ use crate::measure::closed_curve::crossing;
 use crate::measure::measure;
 use crate::measure::stats::mean;
 use crate::setup::protocol::WarmUp;
-use crate::setup::{Cell, ConfigError, Protocol, Workload};
+use crate::setup::{Cell, Protocol, Workload};
 pub use config::{Band, Fidelity, Reduction, RowSpec, RunSet};
 
 /// A computed row.
@@ -49,34 +49,6 @@ pub struct Row {
     pub without_value: usize,
 }
 
-/// A report that cannot be made.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum FidelityError {
-    /// A name that nothing has.
-    #[error("run set {set}: no {what} is called {name}")]
-    Unknown {
-        /// The run set.
-        set: String,
-        /// cell, workload or protocol.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A run failed.
-    #[error("run set {set}, seed {seed}: {source}")]
-    Run {
-        /// The run set.
-        set: String,
-        /// The seed.
-        seed: u64,
-        /// Why.
-        source: SimError,
-    },
-    /// The configuration file cannot be used.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-}
-
 /// How many runs [`report`] makes.
 pub fn runs(fidelity: &Fidelity) -> usize {
     fidelity.run_sets.values().map(|set| set.seeds as usize).sum()
@@ -98,7 +70,7 @@ impl SeedRun<'_> {
     ///
     /// # Errors
     /// The run failed.
-    pub fn values(&self) -> Result<Values, FidelityError> {
+    pub fn values(&self) -> Result<Values, SimError> {
         self.set.values(self.seed, self.fidelity)
     }
 }
@@ -107,13 +79,13 @@ impl SeedRun<'_> {
 /// threads as it likes: they are reduced in a fixed order.
 ///
 /// # Errors
-/// [`FidelityError`]: an unknown name, found before anything runs, or a run that
+/// An unknown name, found before anything runs, or a run that
 /// failed (the first in order of set and seed).
 pub fn report(
     fidelity: &Fidelity,
     configs: &Configs,
-    run: impl FnOnce(&[SeedRun<'_>]) -> Vec<Result<Values, FidelityError>>,
-) -> Result<Vec<Row>, FidelityError> {
+    run: impl FnOnce(&[SeedRun<'_>]) -> Vec<Result<Values, SimError>>,
+) -> Result<Vec<Row>, SimError> {
     let sets = fidelity
         .run_sets
         .iter()
@@ -144,11 +116,10 @@ struct Resolved<'a> {
 }
 
 impl<'a> Resolved<'a> {
-    fn new(name: &'a str, set: &'a RunSet, configs: &'a Configs) -> Result<Self, FidelityError> {
-        let unknown = |what, of: &str| FidelityError::Unknown {
-            set: name.to_owned(),
-            what,
-            name: of.to_owned(),
+    fn new(name: &'a str, set: &'a RunSet, configs: &'a Configs) -> Result<Self, SimError> {
+        let unknown = |kind: &str, of: &str| SimError::Setup {
+            what: format!("run set {name}"),
+            message: format!("no {kind} is called {of}"),
         };
         let cell = configs.cells.get(&set.cell).ok_or_else(|| unknown("cell", &set.cell))?;
         let workload = configs
@@ -169,7 +140,7 @@ impl<'a> Resolved<'a> {
 
     /// Simulates one seed and evaluates the statistic of every row that uses
     /// this set, by the row's position.
-    fn values(&self, seed: u64, fidelity: &Fidelity) -> Result<Values, FidelityError> {
+    fn values(&self, seed: u64, fidelity: &Fidelity) -> Result<Values, SimError> {
         let spec = RunSpec {
             cell: self.cell,
             workload: self.workload,
@@ -179,10 +150,10 @@ impl<'a> Resolved<'a> {
             seed,
             options: self.set.options(),
         };
-        let simulated = simulate_to_measure(&spec).map_err(|source| FidelityError::Run {
+        let simulated = simulate_to_measure(&spec).map_err(|source| SimError::OfSet {
             set: self.name.to_owned(),
             seed,
-            source,
+            source: Box::new(source),
         })?;
         let label = Label { run_id: self.name.to_owned(), registration: None };
         let run = to_measure(&simulated, &spec, &label);

@@ -29,23 +29,23 @@ pub(crate) struct RunInputs<'a> {
 
 /// Runs until the horizon. What completes in the iteration that crosses it is
 /// not seen.
-pub(crate) fn drive(job: &RunInputs<'_>) -> Result<(ClientRun, Vec<EngineSample>), SimError> {
-    let mut run = Simulation::new(job)?;
+pub(crate) fn drive(inputs: &RunInputs<'_>) -> Result<(ClientRun, Vec<EngineSample>), SimError> {
+    let mut run = Simulation::new(inputs)?;
     let mut completions = Vec::new();
     let mut now_s = 0.0;
     loop {
         run.advance(now_s)?;
         let next_s = run.timers.next_s();
-        let Some(t_end_s) = run.engine.begin(now_s, next_s, job.stepping) else {
+        let Some(t_end_s) = run.engine.begin(now_s, next_s, inputs.stepping) else {
             match next_s {
-                Some(t_s) if t_s <= job.horizon_s => now_s = t_s,
+                Some(t_s) if t_s <= inputs.horizon_s => now_s = t_s,
                 _ => break,
             }
             continue;
         };
         run.check(now_s)?;
         let waiting = run.engine.waiting();
-        if t_end_s > job.horizon_s {
+        if t_end_s > inputs.horizon_s {
             break;
         }
         // Client time runs on while the engine computes; requests sent meanwhile
@@ -58,12 +58,12 @@ pub(crate) fn drive(job: &RunInputs<'_>) -> Result<(ClientRun, Vec<EngineSample>
         }
         now_s = t_end_s;
     }
-    run.advance(job.horizon_s)?;
-    Ok((run.client.finish(job.horizon_s), run.samples))
+    run.advance(inputs.horizon_s)?;
+    Ok((run.client.finish(inputs.horizon_s), run.samples))
 }
 
 struct Simulation<'a> {
-    job: &'a RunInputs<'a>,
+    inputs: &'a RunInputs<'a>,
     client: Client<'a>,
     engine: Engine,
     timers: Timers,
@@ -75,16 +75,16 @@ struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(job: &'a RunInputs<'a>) -> Result<Self, SimError> {
+    fn new(inputs: &'a RunInputs<'a>) -> Result<Self, SimError> {
         let mut run = Self {
-            job,
-            client: Client::new(job.plan, job.workload, job.behaviour.clone())?,
-            engine: Engine::new(job.engine, job.plan.sessions.len()),
+            inputs,
+            client: Client::new(inputs.plan, inputs.workload, inputs.behaviour.clone())?,
+            engine: Engine::new(inputs.engine, inputs.plan.sessions.len()),
             timers: Timers::default(),
             actions: Vec::new(),
-            samples: Vec::with_capacity((job.horizon_s / job.sample_s) as usize + 1),
+            samples: Vec::with_capacity((inputs.horizon_s / inputs.sample_s) as usize + 1),
             last_pass: (0, 0),
-            checker: job.check.then(Checker::default),
+            checker: inputs.check.then(Checker::default),
         };
         run.client.start(&mut run.actions);
         run.act();
@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
     /// Hands the client every timer up to `t_s` and takes the samples between.
     fn advance(&mut self, t_s: f64) -> Result<(), SimError> {
         loop {
-            let sample_s = self.job.sample_s * self.samples.len() as f64;
+            let sample_s = self.inputs.sample_s * self.samples.len() as f64;
             let until_s = if sample_s < t_s { sample_s } else { t_s };
             while let Some((due_s, timer)) = self.timers.pop_due(until_s) {
                 self.client.due(due_s, timer, &mut self.actions)?;
@@ -103,7 +103,7 @@ impl<'a> Simulation<'a> {
             if sample_s > t_s {
                 return Ok(());
             }
-            let (running, waiting) = match self.job.gauges_of_last_pass {
+            let (running, waiting) = match self.inputs.gauges_of_last_pass {
                 true => self.last_pass,
                 false => (self.engine.running(), self.engine.waiting()),
             };
@@ -130,7 +130,7 @@ impl<'a> Simulation<'a> {
             match action {
                 Action::At { t_s, timer } => self.timers.insert(t_s, timer),
                 Action::Send(request) => {
-                    let last = self.job.plan.sessions[request.who].turns() == request.turn;
+                    let last = self.inputs.plan.sessions[request.who].turns() == request.turn;
                     self.engine.submit(request, last);
                 }
             }

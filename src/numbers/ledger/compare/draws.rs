@@ -6,7 +6,6 @@ use super::super::published::Form;
 use super::super::{Interval, Status};
 use super::{Asked, Compared, Own, Stated, Value, Values, bound_in_words, numbers, relative};
 
-/// Compares with the draws.
 pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
     let wide = how.uninformative.wider_than;
     let shape = asked.shape();

@@ -24,7 +24,6 @@ impl Part {
         Self { what: what.into(), published, rounding, beside, sorted, by_draw }
     }
 
-    /// Which value it is.
     pub(super) fn what(&self) -> &str {
         &self.what
     }

@@ -19,7 +19,7 @@ proptest! {
         seed in 0_u64..500, cap in 1_u32..30,
     ) {
         let run = drive(&busy(seed), gated(GateRule::Capped { cap }), 2.0, 900.0).unwrap();
-        prop_assert!(run.gate.iter().all(|row| row.admitted <= cap));
+        prop_assert!(run.gate.iter().all(|row| row.admitted <= cap.into()));
         let admitted: Vec<f64> = run.sessions.iter().filter_map(|s| s.t_admitted_s).collect();
         prop_assert!(admitted.windows(2).all(|w| w[0] <= w[1]));
         let never = run.sessions.iter().filter(|s| s.t_admitted_s.is_none());
@@ -36,8 +36,8 @@ proptest! {
         for pair in pairs {
             let (before, event) = (pair[0], pair[1]);
             match event.event {
-                GateEventKind::Pause => prop_assert!(event.admitted >= cap),
-                GateEventKind::Admit | GateEventKind::Resume => prop_assert!(event.admitted <= cap),
+                GateEventKind::Pause => prop_assert!(event.admitted >= cap.into()),
+                GateEventKind::Admit | GateEventKind::Resume => prop_assert!(event.admitted <= cap.into()),
                 _ => {}
             }
             prop_assert!(before.t_s <= event.t_s);
@@ -45,8 +45,8 @@ proptest! {
         // Everybody who arrived is somewhere, and every turn follows the one before.
         prop_assert_eq!(run.sessions.len(), plan.sessions.len());
         for session in &run.sessions {
-            let turns: Vec<_> = run.turns.iter().filter(|t| t.session == session.session).collect();
-            prop_assert!(turns.iter().enumerate().all(|(i, t)| t.turn as usize == i + 1));
+            let turns: Vec<_> = run.turns.iter().filter(|t| t.session.0 == session.session).collect();
+            prop_assert!(turns.iter().enumerate().all(|(i, t)| t.number as usize == i + 1));
             prop_assert!(turns.iter().all(|t| t.t_ready_s <= t.t_submit_s));
             prop_assert!(turns.windows(2).all(|w| w[0].t_end_s <= Some(w[1].t_ready_s)));
             prop_assert!(session.gate_wait_s >= 0.0 && session.pause_s >= 0.0);
@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn until_it_engages_a_rescue_run_is_the_burst_run(seed in 0_u64..500, cap in 1_u32..10) {
         let plan = busy(seed);
-        let until = |run: ClientRun| -> Vec<TurnRecord> {
+        let until = |run: ClientRun| -> Vec<Turn> {
             run.turns.into_iter().filter(|t| t.t_end_s.is_some_and(|t| t < 400.0)).collect()
         };
         let free = until(drive(&plan, Behaviour::PLAIN, 2.0, 900.0).unwrap());

@@ -2,7 +2,7 @@
 
 use super::super::RunSpec;
 use super::{Label, tick};
-use crate::client::records::{GateEventKind, GateRecord};
+use crate::client::records::{GateEvent, GateEventKind};
 use crate::run::{Counts, Engine, Gate, Gpu, Meta, Rate, RunStatus, Source};
 use crate::setup::ArmSpec;
 
@@ -60,7 +60,7 @@ fn gate(arm: &ArmSpec) -> Option<Gate> {
 }
 
 /// A gate with the times at which it engaged and let go.
-pub fn gate_as_it_was(gate: Gate, events: &[GateRecord]) -> Gate {
+pub fn gate_as_it_was(gate: Gate, events: &[GateEvent]) -> Gate {
     let first = |kind| events.iter().find(|g| g.event == kind).map(|g| tick(g.t_s));
     Gate {
         engage_s: first(GateEventKind::Engage),

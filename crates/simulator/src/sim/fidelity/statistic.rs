@@ -72,19 +72,14 @@ fn one() -> f64 {
 /// What a statistic may look at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
-    /// The run.
     pub run: &'a Run,
     /// What was measured over its windows.
     pub measures: &'a RunMeasures,
-    /// The cell's lambda_ref, sessions/s.
     pub lambda_ref_per_s: f64,
-    /// The cell's workload.
     pub workload: &'a Workload,
-    /// Its protocol.
     pub protocol: &'a Protocol,
     /// What counts as what.
     pub rules: &'a Rules,
-    /// The run's arm.
     pub arm: &'a ArmSpec,
 }
 

@@ -26,7 +26,7 @@ fn configs() -> Configs {
     Configs::parse(&root(), &files).unwrap()
 }
 
-fn in_parallel(jobs: &[SeedRun<'_>]) -> Vec<Result<Values, FidelityError>> {
+fn in_parallel(jobs: &[SeedRun<'_>]) -> Vec<Result<Values, SimError>> {
     jobs.par_iter().map(SeedRun::values).collect()
 }
 

@@ -79,11 +79,11 @@ fn each_turn_sends_what_was_recorded_and_hits_at_most_what_it_repeats() {
     let run = simulate(&spec).unwrap();
     let mut hits = 0;
     for turn in run.turns.iter().filter(|turn| turn.status == TurnStatus::Ok) {
-        let trace = run.plan.sessions[turn.session as usize].trace.as_ref().unwrap();
-        let recorded = trace.turns[turn.turn as usize - 1];
+        let trace = run.plan.sessions[turn.session.at()].trace.as_ref().unwrap();
+        let recorded = trace.turns[turn.number as usize - 1];
         let (cached, most) = (turn.cached_tokens.unwrap(), recorded.reusable_tokens);
         assert_eq!(turn.prompt_tokens, recorded.prompt_tokens);
-        assert_eq!(turn.completion_tokens, recorded.output_tokens);
+        assert_eq!(turn.completion_tokens, Some(recorded.output_tokens));
         assert!(cached <= most && cached % 16 == 0, "{turn:?}");
         hits += usize::from(cached > 0 && most - cached < 16);
     }
@@ -239,8 +239,8 @@ fn a_prefix_hits_in_part_where_whole_sessions_hit_or_miss() {
     let mut spec = spec(&cell, &workload, &protocol, &arm, 1);
     let in_part = |spec: &RunSpec<'_>| {
         let run = simulate(spec).unwrap();
-        let reusable = |t: &TurnRecord| {
-            run.plan.sessions[t.session as usize].turn(t.turn, &workload).reusable_tokens
+        let reusable = |t: &Turn| {
+            run.plan.sessions[t.session.at()].turn(t.number as u32, &workload).reusable_tokens
         };
         let partial = run
             .turns

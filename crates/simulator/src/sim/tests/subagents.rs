@@ -43,12 +43,9 @@ fn with_subagents(number: u64) -> Workload {
 }
 
 /// The row of a turn; `None` where it was not sent.
-fn row(
-    run: &SimRun,
-    (kind, session): (Kind, u32),
-    turn: u32,
-) -> Option<&crate::client::records::TurnRecord> {
-    run.turns.iter().find(|t| (t.kind, t.session, t.turn) == (kind, session, turn))
+fn row(run: &SimRun, (kind, session): (Kind, u32), turn: u32) -> Option<&crate::run::Turn> {
+    let place = run.plan.place(kind, session)?;
+    run.turns.iter().find(|t| (t.session.at(), t.number) == (place, turn.into()))
 }
 
 /// Each subagent that ran starts its delay after the answer that it follows, and a turn that waits
@@ -129,7 +126,7 @@ fn a_population_and_a_cap_are_of_sessions_and_subagents_come_on_top() {
         assert_eq!(at_once(|kind| kind != Kind::Subagent), most);
         assert!(at_once(|_| true) > most);
         let gated = run.gate.iter().filter_map(|event| event.session);
-        assert!(gated.into_iter().all(|(kind, _)| kind != Kind::Subagent));
+        assert!(gated.into_iter().all(|who| run.plan.sessions[who.at()].kind != Kind::Subagent));
     }
 }
 
@@ -150,7 +147,7 @@ fn without_subagents_the_same_sessions_are_played_in_the_same_order() {
     assert!(text.starts_with("session,kind,t_arrival,turns,tool_s,recorded,follows\n"));
     assert!(text.lines().last().unwrap().ends_with(&format!(",{}", last.started_by.unwrap())));
     assert!(with.sessions.is_sorted_by_key(|s| (s.kind, s.session)));
-    assert_eq!(with.session(last.kind, last.session), Some(last));
+    assert_eq!(with.place(last.kind, last.session), Some(with.sessions.len() - 1));
 }
 
 #[test]
