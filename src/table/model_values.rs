@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use super::{Cell, Col, Heading, Table};
 use crate::model::Theory;
 use crate::model::curve::layers::h4::Rescue;
+use crate::model::theory::RegisteredRescue;
 use crate::published::ModelValue;
 use crate::rule::rescue::RescueTest;
 use crate::run::SourceFile;
@@ -95,19 +96,20 @@ pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unanswered> 
             let mut theory = Theory::of(cell, workload)
                 .map_err(|why| Unanswered::new(format!("cell {name}: {why}")))?;
             theory.rescue = rescue_in(name, configs);
-            theories.insert(name.clone(), theory.under(protocol.paired));
+            theories.insert(name.clone(), theory.under(protocol.paired, protocol.e0b.horizon_s));
         }
     }
     Ok(theories)
 }
 
 /// The rescue that is registered in a cell (R1, R4; sec 5).
-fn rescue_in(cell: &str, configs: &Configs) -> Option<Rescue> {
+fn rescue_in(cell: &str, configs: &Configs) -> Option<RegisteredRescue> {
     let mut registrations = configs.registrations.values().map(|file| &file.registration);
     registrations.find_map(|registration| {
         let test = RescueTest::of(&registration.test).filter(|_| registration.cell == cell)?;
         let cap = registration.cap? as f64;
-        Some(Rescue { engage_s: test.engage_s, cap, hold_s: test.hold_s })
+        let rescue = Rescue { engage_s: test.engage_s, cap, hold_s: test.hold_s };
+        Some(RegisteredRescue { rescue, released_by_s: test.released_by_s })
     })
 }
 
