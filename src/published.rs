@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_yaml::{Mapping, Value};
 
+use crate::digits::decimals;
 use crate::nearest;
 use crate::setup::ConfigError;
 
@@ -382,6 +383,6 @@ pub fn numeric(value: &Value) -> Option<(Vec<f64>, usize)> {
         }
     }
     let numbers: Option<Vec<f64>> = flat.iter().map(|v| v.as_f64()).collect();
-    let digits = |v: &&Value| shown(v).split_once('.').map_or(0, |(_, after)| after.len());
+    let digits = |v: &&Value| decimals(&shown(v));
     numbers.filter(|n| !n.is_empty()).map(|n| (n, flat.iter().map(digits).max().unwrap_or(0)))
 }

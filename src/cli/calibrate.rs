@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::digits::{fixed, rounded};
 use crate::directory::{LoadOptions, find_runs_by};
 use crate::files::write_beside;
 use crate::law::calibrate::{TurnCostFit, apart, fit, tokens_per_s};
@@ -18,7 +19,6 @@ use crate::name::PlainName;
 use crate::run::Run;
 use crate::setup::cell::{Engine, IterationParts};
 use crate::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
-use crate::table::fixed;
 
 use super::output;
 
@@ -262,11 +262,6 @@ fn iteration_report(cell: &Cell, fitted: &Result<IterationFit, IterationError>) 
              (batching: separate), {without}\n"
         ),
     }
-}
-
-/// A value with the digits it is stated with.
-fn rounded(x: f64, digits: usize) -> f64 {
-    fixed(x, digits).parse().unwrap_or(x)
 }
 
 fn file_text(cell: &Cell) -> anyhow::Result<String> {

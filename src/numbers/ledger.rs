@@ -17,6 +17,7 @@ pub mod entry;
 pub mod moved;
 pub mod predictive;
 pub mod tables;
+mod written;
 
 pub use crate::published;
 use std::collections::{BTreeMap, BTreeSet};

@@ -20,6 +20,7 @@ pub(super) mod trap;
 use std::collections::BTreeMap;
 
 use super::{Cell, Col, Heading, Table};
+use crate::digits::decimals;
 use crate::model::Theory;
 use crate::model::curve::layers::h4::Rescue;
 use crate::model::theory::RegisteredRescue;
@@ -65,8 +66,7 @@ impl AnsweredValue {
     /// Printed digits after the point.
     pub fn digits(&self) -> usize {
         let Some(tolerance) = self.published.tolerance else {
-            let printed = self.published.published.to_string();
-            return printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            return decimals(&self.published.published.to_string());
         };
         libm::ceil(-libm::log10(2.0 * tolerance) - 1e-9).max(0.0) as usize
     }

@@ -45,10 +45,10 @@ impl Knee {
     }
 
     /// Populations that stay as they start: good from empty and not good from a trap.
-    fn both(&self) -> Option<[String; 2]> {
+    fn both(&self) -> Option<[u64; 2]> {
         let (good, heals) = (self.empty.bracket().good_up_to?, self.trap.bracket().good_up_to);
         let from = heals.map_or(1, |n| n + 1);
-        (from <= good).then(|| [from.to_string(), good.to_string()])
+        (from <= good).then(|| [from, good].map(u64::from))
     }
 }
 
@@ -124,7 +124,7 @@ fn found(knee: &Knee, host: &'static str) -> Vec<Fact> {
         (crossing, Cell::optional(knee.empty.half_hit_crossing(), 1), "sessions"),
         (heals, count(trap.good_up_to), "sessions"),
         (stays, count(trap.trapped_from), "sessions"),
-        (both, knee.both().map_or(Cell::text("none seen"), Cell::Range), "sessions"),
+        (both, knee.both().map_or(Cell::text("none seen"), Cell::whole_numbers), "sessions"),
     ]
 }
 

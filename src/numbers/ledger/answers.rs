@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::analysis::ensemble::stored::Draws;
 use crate::hash::SourceFile;
+use crate::nearest::unknown;
 use crate::query::{Answer, Database, Frames, QueryError, Read, Statement};
 use crate::table::{Cell, Table};
 
@@ -46,6 +47,26 @@ impl Basis {
             Self::Settings => "settings",
         }
     }
+}
+
+/// Between what two things rest on, in words.
+const AND: &str = " and ";
+
+/// All that something rests on, in words.
+pub fn in_words(bases: &BTreeSet<Basis>) -> String {
+    bases.iter().map(|basis| basis.words()).collect::<Vec<_>>().join(AND)
+}
+
+/// The same, read back.
+///
+/// # Errors
+/// Words that are none of these.
+pub fn of_words(text: &str) -> Result<BTreeSet<Basis>, String> {
+    let basis = |words: &str| {
+        let found = Basis::ALL.into_iter().find(|basis| basis.words() == words);
+        found.ok_or_else(|| unknown("basis", words, "", Basis::ALL.map(Basis::words)))
+    };
+    text.split(AND).filter(|words| !words.is_empty()).map(basis).collect()
 }
 
 /// What an answer rests on.

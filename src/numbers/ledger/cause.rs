@@ -1,11 +1,12 @@
 //! What makes a number differ: as its binding states it, held against what can be computed, or
 //! chance where it lies just outside.
 
-use crate::digits::fixed;
+use crate::digits::{Rounded, fixed};
 
 use super::bindings::{Binding, Cause};
 use super::compare::Compared;
 use super::comparison::Comparison;
+use super::predictive::Direction;
 use super::{Entry, StatedCause, Status};
 
 /// The cause of a difference; `None` where there is no difference, or none is known. `other` is
@@ -83,12 +84,11 @@ fn checked(
 ) -> Result<String, String> {
     let mut checked = Vec::new();
     if let Some(side) = binding.ours {
-        let (would, is) = (side.words(), compared.direction.as_str());
-        if is != would {
-            let is = if is.is_empty() { "on no one side" } else { is };
-            return Err(format!("{would} is what it would make, and it is {is}"));
+        if compared.direction != Some(side) {
+            let is = compared.direction.map_or("on no one side", Direction::words);
+            return Err(format!("{side} is what it would make, and it is {is}"));
         }
-        checked.push(format!("{would}, as it would make it"));
+        checked.push(format!("{side}, as it would make it"));
     }
     if let Some(other) = other {
         if let Some(why) = &other.broken {
@@ -111,7 +111,7 @@ pub fn more_than_chance(entries: &[Entry]) -> Option<String> {
     let is_chance = |entry: &&Entry| entry.cause.as_ref().is_some_and(|c| c.kind == Cause::Chance);
     let called = entries.iter().filter(is_chance).count();
     let expected: f64 =
-        entries.iter().filter_map(|entry| entry.by_chance.parse::<f64>().ok()).sum();
+        entries.iter().filter_map(|entry| entry.by_chance).map(Rounded::value).sum();
     (called as f64 > expected.ceil()).then(|| {
         format!("{called} differences are put down to chance, which makes {}", fixed(expected, 0))
     })

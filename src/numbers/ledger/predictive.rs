@@ -17,9 +17,12 @@ mod part;
 mod two_shares;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::nearest::unknown;
 use part::{parts, reach};
 pub use two_shares::two_shares;
 
@@ -117,12 +120,14 @@ pub enum Standing {
     Differs,
 }
 
-/// Which way it is outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// On which side of what is published ours lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Direction {
-    /// The draws lie above what is published.
+    /// Above it.
+    #[serde(rename = "above")]
     OursAbove,
-    /// The draws lie below it.
+    /// Below it.
+    #[serde(rename = "below")]
     OursBelow,
 }
 
@@ -133,6 +138,22 @@ impl Direction {
             Self::OursAbove => "ours above",
             Self::OursBelow => "ours below",
         }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.words())
+    }
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let both = [Self::OursAbove, Self::OursBelow];
+        let found = both.into_iter().find(|direction| direction.words() == text);
+        found.ok_or_else(|| unknown("direction", text, "", both.map(Self::words)))
     }
 }
 
@@ -147,9 +168,9 @@ pub struct Against {
     pub interval: (f64, f64),
     /// The draws' median.
     pub median: f64,
-    /// How many draws lie below the published value; one that equals it counts half. No number
+    /// How many draws lie below the published value; one that equals it counts half. `None`
     /// where there are no draws.
-    pub rank: f64,
+    pub rank: Option<f64>,
     /// The interval's width over the published value; `None` where that is 0 and it is not.
     pub relative_width: Option<f64>,
     /// Which way it is outside, if it is.
@@ -264,7 +285,7 @@ pub fn moved(
     let judged = judge(stated, draws);
     let middle = judged.draws as f64 / 2.0;
     let beyond = |one: &Against| one.beyond().unwrap_or(-1.0);
-    let off = |one: &Against| (one.rank - middle).abs();
+    let off = |one: &Against| one.rank.map_or(0.0, |rank| (rank - middle).abs());
     let farthest =
         |a: &Against, b: &Against| beyond(a).total_cmp(&beyond(b)).then(off(a).total_cmp(&off(b)));
     let numbered = judged.against.iter().enumerate();

@@ -116,7 +116,7 @@ impl Beside {
         };
         let within = measured.flatten().zip(speeds).map(|(x, [a, b])| {
             // As printed: what reads the same is within.
-            let printed = |x: f64| crate::digits::fixed(x, digits).parse().unwrap_or(x);
+            let printed = |x: f64| crate::digits::rounded(x, digits);
             printed(a) <= printed(x) && printed(x) <= printed(b)
         });
         Row {

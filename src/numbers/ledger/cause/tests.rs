@@ -1,6 +1,5 @@
 //! A stated cause is borne out by what is computed, or contradicted.
 
-use super::super::bindings::OurSide;
 use super::*;
 
 fn stated(kind: Option<Cause>) -> Binding {
@@ -9,7 +8,7 @@ fn stated(kind: Option<Cause>) -> Binding {
 
 /// A difference so many widths outside.
 fn outside(beyond: Option<f64>) -> Compared {
-    let direction = "ours above".into();
+    let direction = Some(Direction::OursAbove);
     Compared { status: Status::Differs, beyond, direction, ..Compared::default() }
 }
 
@@ -35,7 +34,7 @@ fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
 fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
     let of = |has_engine_rows| {
         let compared = Compared { has_engine_rows, ..outside(Some(3.0)) };
-        let stated = Binding { ours: Some(OurSide::Below), ..stated(Some(Cause::Simulator)) };
+        let stated = Binding { ours: Some(Direction::OursBelow), ..stated(Some(Cause::Simulator)) };
         cause(&compared, &stated, None, None, &Comparison::of_tests())
     };
     assert!(of(false).unwrap_err().contains("ours below is what it would make"));
@@ -64,15 +63,19 @@ fn a_stated_chance_that_lies_far_outside_is_contradicted() {
 
 #[test]
 fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
-    let of = |side, direction: &str| {
+    let of = |side, direction| {
         let binding = Binding { ours: Some(side), ..stated(Some(Cause::Simulator)) };
-        let compared = Compared { direction: direction.into(), ..outside(Some(3.0)) };
+        let compared = Compared { direction, ..outside(Some(3.0)) };
         cause(&compared, &binding, None, None, &Comparison::of_tests())
     };
-    let borne_out = of(OurSide::Above, "ours above").unwrap().unwrap();
+    let borne_out = of(Direction::OursAbove, Some(Direction::OursAbove)).unwrap().unwrap();
     assert_eq!(borne_out.checked, "ours above, as it would make it");
-    assert!(of(OurSide::Below, "ours above").unwrap_err().contains("it is ours above"));
-    assert!(of(OurSide::Below, "").unwrap_err().contains("on no one side"));
+    assert!(
+        of(Direction::OursBelow, Some(Direction::OursAbove))
+            .unwrap_err()
+            .contains("it is ours above")
+    );
+    assert!(of(Direction::OursBelow, None).unwrap_err().contains("on no one side"));
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn another_definition_has_to_agree() {
 #[test]
 fn no_more_is_put_down_to_chance_than_chance_makes() {
     let entry = |cause: Option<Cause>| Entry {
-        by_chance: "0.500".into(),
+        by_chance: Some(Rounded::new(0.5, 3)),
         cause: cause.map(|kind| StatedCause { kind, ..StatedCause::default() }),
         ..Entry::default()
     };

@@ -1,7 +1,7 @@
 //! What rests on simulated runs, against the interval of the ensemble's draws.
 
 use super::super::comparison::Comparison;
-use super::super::predictive::{self, Against, Direction, FEWEST_DRAWS, Judged, Shape, Standing};
+use super::super::predictive::{self, Against, FEWEST_DRAWS, Judged, Shape, Standing};
 use super::super::published::Form;
 use super::super::{Interval, Status};
 use super::{Asked, Compared, Own, Stated, Value, Values, bound_in_words, numbers, relative};
@@ -128,7 +128,7 @@ fn of_judged(asked: &Asked<'_>, judged: &Judged, draws: usize) -> Compared {
             Standing::Uninformative => Status::Uninformative,
             Standing::Differs => Status::Differs,
         },
-        direction: farthest.and_then(|one| one.outside).map_or("", Direction::words).into(),
+        direction: farthest.and_then(|one| one.outside),
         gap: farthest.map_or_else(String::new, |one| gap(one, asked)),
         apart: farthest.map_or(bound_off, |one| distance(one, asked)),
         beyond: judged.against.iter().filter_map(Against::beyond).max_by(f64::total_cmp),

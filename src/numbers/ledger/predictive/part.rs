@@ -109,7 +109,7 @@ impl Part {
             published: self.published,
             interval,
             median: median(&self.sorted),
-            rank: below + 0.5 * equal,
+            rank: Some(below + 0.5 * equal),
             relative_width: relative_width.filter(|width| width.is_finite()),
             outside,
         }

@@ -18,7 +18,7 @@ fn forty_draws_reach_from_the_least_to_the_greatest() {
     let judged = one(20.0, 0.5);
     let against = &judged.against[0];
     assert_eq!((against.interval, against.median), ((1.0, 40.0), 20.5));
-    assert_eq!(against.rank, 19.5);
+    assert_eq!(against.rank, Some(19.5));
     assert_eq!(against.relative_width, Some(39.0 / 20.0));
     assert_eq!(judged.by_chance, 2.0 / 41.0);
     assert_eq!(judged.standing, Standing::Uninformative);
@@ -54,7 +54,7 @@ fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
     let stated =
         Stated { values: &[0.0], rounding: &[0.0], shape: Shape::One, bound: None, wide: 0.8 };
     let judged = judge(&stated, &draws);
-    assert_eq!((judged.standing, judged.against[0].rank), (Standing::Consistent, 20.0));
+    assert_eq!((judged.standing, judged.against[0].rank), (Standing::Consistent, Some(20.0)));
     let stated = Stated { values: &[1.0], ..stated };
     assert_eq!(judge(&stated, &draws).standing, Standing::Differs);
 }

@@ -32,7 +32,7 @@ pub fn two_shares((k, n): (u64, u64), ours: (u64, u64), wide: f64) -> Judged {
         published: k as f64,
         interval: (low, high),
         median: share * n as f64,
-        rank: f64::NAN,
+        rank: None,
         relative_width: Some(width),
         outside,
     };

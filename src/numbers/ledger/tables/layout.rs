@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_yaml::Value;
 
+use crate::digits::Rounded;
 use crate::run::SourceFile;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::super::Status;
-use super::super::answers::Basis;
+use super::super::answers::{Basis, in_words};
 use super::super::compare::Compared;
 use super::super::comparison::Comparison;
 use super::super::published::{Form, PublishedTable, numeric, shown};
@@ -48,12 +49,12 @@ pub fn cells(
     how: &Comparison,
 ) -> [Cell; 2] {
     if form == Form::Range && numeric(value).is_some() {
-        let range = |ends: Vec<String>, whole: &str| match <[String; 2]>::try_from(ends) {
+        let range = |ends: Vec<Rounded>, whole: &str| match <[Rounded; 2]>::try_from(ends) {
             Ok(ends) => Cell::Range(ends),
             Err(_) => Cell::text(whole),
         };
         let stated = match value {
-            Value::Sequence(items) => items.iter().map(shown).collect(),
+            Value::Sequence(items) => items.iter().flat_map(|end| shown(end).parse()).collect(),
             _ => Vec::new(),
         };
         return [range(stated, published), range(compared.each.clone(), &compared.ours)];
@@ -66,11 +67,6 @@ pub fn cells(
         words.collect::<Vec<_>>().join(", ")
     };
     [Cell::text(written), Cell::text(&compared.ours)]
-}
-
-/// What ours rests on, in words.
-fn in_words(basis: &BTreeSet<Basis>) -> String {
-    basis.iter().map(|basis| basis.words()).collect::<Vec<_>>().join(" and ")
 }
 
 /// A title as a sentence begins.
