@@ -29,7 +29,7 @@ pub struct PublishedNumber {
     /// Its unit.
     pub unit: String,
     /// Where it came from.
-    pub kind: Kind,
+    pub kind: NumberKind,
     /// Digits after the point, as printed.
     pub decimals: Decimals,
     /// The cell it is about.
@@ -70,7 +70,7 @@ pub enum Form {
 /// Where a published number came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum NumberKind {
     /// A model.
     Model,
     /// An engine.
@@ -96,7 +96,7 @@ impl Form {
     }
 }
 
-impl Kind {
+impl NumberKind {
     /// The word of the file.
     pub const fn word(self) -> &'static str {
         match self {

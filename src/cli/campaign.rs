@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::campaign::pins::{FILE, Pins};
-use crate::campaign::{CampaignRun, State, campaign_runs, one_per_thread};
+use crate::campaign::{CampaignRun, Presence, campaign_runs, one_per_thread};
 use crate::nearest::unknown;
 use crate::setup::Campaign;
 use crate::setup::campaign::TableFormat;
@@ -204,16 +204,16 @@ fn make(args: &Args, tables: TableFormat, runs: &[&CampaignRun<'_>]) -> anyhow::
 }
 
 fn make_one(args: &Args, tables: TableFormat, run: &CampaignRun<'_>) -> anyhow::Result<Outcome> {
-    match run.state(&args.out)? {
-        State::Made => return Ok(Outcome::WasThere),
-        State::Differs if !args.replace => return Ok(Outcome::Differs),
-        State::Differs => run.clear(&args.out)?,
-        State::Missing => {}
+    match run.presence(&args.out)? {
+        Presence::Made => return Ok(Outcome::WasThere),
+        Presence::Differs if !args.replace => return Ok(Outcome::Differs),
+        Presence::Differs => run.clear(&args.out)?,
+        Presence::Missing => {}
     }
     match run.make(&args.out, tables) {
         Ok(()) => Ok(Outcome::Made),
         // Another process was faster.
-        Err(_) if run.state(&args.out)? == State::Made => Ok(Outcome::WasThere),
+        Err(_) if run.presence(&args.out)? == Presence::Made => Ok(Outcome::WasThere),
         Err(e) => Err(e.into()),
     }
 }

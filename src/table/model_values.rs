@@ -32,7 +32,7 @@ pub use answer::{Answer, Unanswered};
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
 pub use layers::{gap_over_turnover, token_ratio};
 pub use printed::Printed;
-pub use question::{At, Cut, Load, Settings, Value};
+pub use question::{At, Cut, Formula, Load, Settings};
 pub use registry::{Quantity, quantities};
 
 /// A published value, as the file states it.

@@ -2,7 +2,7 @@
 
 use crate::digits::Rounded;
 use crate::facts::{Fact, answers, facts};
-use crate::model::curve::entry::State;
+use crate::model::curve::entry::StationaryState;
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
@@ -10,7 +10,7 @@ use crate::table::{Cell, Col, Heading, Table};
 
 /// A state of the curve, its rate in lambda_ref and its share of turns that hit.
 struct Shown {
-    state: State,
+    state: StationaryState,
     mu_over_ref: f64,
     hit_share: f64,
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use crate::campaign::{CampaignRun, State};
+use crate::campaign::{CampaignRun, Presence};
 use crate::files::write_beside;
 use crate::slurm::script;
 
@@ -20,7 +20,7 @@ pub fn write(
 ) -> anyhow::Result<ExitCode> {
     let mut ids = Vec::new();
     for run in runs {
-        if run.state(&args.out)? != State::Made {
+        if run.presence(&args.out)? != Presence::Made {
             ids.push(run.planned.id.clone());
         }
     }

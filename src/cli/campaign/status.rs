@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use rayon::prelude::*;
 
-use crate::campaign::{CampaignRun, State};
+use crate::campaign::{CampaignRun, Presence};
 use crate::table::{Cell, Col, Heading, Table};
 
 use super::super::output::{self, Print};
@@ -43,7 +43,7 @@ pub fn list(runs: &[&CampaignRun<'_>], how: Print) -> anyhow::Result<ExitCode> {
 
 /// Prints a row per test, and the runs that differ; 1 if any is not made.
 pub fn status(runs: &[&CampaignRun<'_>], out: &Path, how: Print) -> anyhow::Result<ExitCode> {
-    let states = runs.par_iter().map(|run| run.state(out)).collect::<Result<Vec<_>, _>>()?;
+    let states = runs.par_iter().map(|run| run.presence(out)).collect::<Result<Vec<_>, _>>()?;
     let mut tests: Vec<&str> = Vec::new();
     let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for (run, state) in runs.iter().zip(&states) {
@@ -52,7 +52,7 @@ pub fn status(runs: &[&CampaignRun<'_>], out: &Path, how: Print) -> anyhow::Resu
             tests.push(test);
         }
         counts.entry(test).or_default()[*state as usize] += 1;
-        if *state == State::Differs {
+        if *state == Presence::Differs {
             let dir = out.join(&run.dir);
             eprintln!("differs: {}: not made from the campaign's values", dir.display());
         }
@@ -60,11 +60,11 @@ pub fn status(runs: &[&CampaignRun<'_>], out: &Path, how: Print) -> anyhow::Resu
     let columns: &[Col<(&str, [u64; 3])>] = &[
         Heading("test", "", "The registered test").key(|(test, _)| Cell::text(*test)),
         Heading("missing", "runs", "Runs that are not there")
-            .count(|(_, counts)| counts[State::Missing as usize]),
+            .count(|(_, counts)| counts[Presence::Missing as usize]),
         Heading("made", "runs", "Runs that are there")
-            .count(|(_, counts)| counts[State::Made as usize]),
+            .count(|(_, counts)| counts[Presence::Made as usize]),
         Heading("differ", "runs", "Runs made from other values")
-            .count(|(_, counts)| counts[State::Differs as usize]),
+            .count(|(_, counts)| counts[Presence::Differs as usize]),
     ];
     let rows = tests.iter().map(|test| (*test, counts.get(test).copied().unwrap_or_default()));
     let shown: &[(&str, &str)] =
@@ -72,7 +72,7 @@ pub fn status(runs: &[&CampaignRun<'_>], out: &Path, how: Print) -> anyhow::Resu
     let table =
         Table::of("status", "status", columns, rows, |(test, _)| ((*test).to_owned(), Vec::new()));
     output::table("campaign-status", &table, shown, how)?;
-    let made = states.iter().filter(|s| **s == State::Made).count();
+    let made = states.iter().filter(|s| **s == Presence::Made).count();
     eprintln!("{made} of {} runs are made", runs.len());
     Ok(ExitCode::from(u8::from(made < runs.len())))
 }

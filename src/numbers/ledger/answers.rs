@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::analysis::ensemble::stored::Draws;
 use crate::hash::SourceFile;
 use crate::nearest::unknown;
-use crate::query::{Answer, Database, Frames, QueryError, Read, Statement};
+use crate::query::{Answer, Database, Frames, QueryError, RowsRead, Statement};
 use crate::table::{Cell, Table};
 
 use super::beside::Beside;
@@ -73,7 +73,7 @@ pub fn of_words(text: &str) -> Result<BTreeSet<Basis>, String> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Uses {
     /// Rows of tables.
-    pub read: Vec<Read>,
+    pub read: Vec<RowsRead>,
     /// Whose runs, or what else.
     pub basis: BTreeSet<Basis>,
     /// The files that the rows come from.
@@ -146,7 +146,7 @@ impl Answers {
         let of_draws: BTreeSet<&str> = draws.names().collect();
         statements.retain(|(sql, _)| {
             let uses = &answers[*sql].uses;
-            let is_drawn = |read: &Read| of_draws.contains(read.table.as_str());
+            let is_drawn = |read: &RowsRead| of_draws.contains(read.table.as_str());
             uses.basis.contains(&Basis::Simulated) && uses.read.iter().any(is_drawn)
         });
         for answered in of_each_draw(&frames, &statements, draws, drawn)? {
@@ -317,7 +317,7 @@ fn threads() -> usize {
 }
 
 impl Uses {
-    fn of(read: Vec<Read>, database: &Database) -> Self {
+    fn of(read: Vec<RowsRead>, database: &Database) -> Self {
         let mut uses = Self { sources: database.sources(&read), ..Self::default() };
         for read in &read {
             let Some(table) = database.tables().find(|table| table.name == read.table) else {

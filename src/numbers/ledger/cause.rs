@@ -5,7 +5,7 @@ use crate::digits::{Rounded, fixed};
 
 use super::bindings::{Binding, Cause};
 use super::compare::Compared;
-use super::comparison::Comparison;
+use super::comparison::ComparisonRules;
 use super::predictive::Direction;
 use super::{Entry, StatedCause, Status};
 
@@ -20,7 +20,7 @@ pub fn cause(
     binding: &Binding,
     other: Option<&Compared>,
     with: Option<Result<String, String>>,
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> Result<Option<StatedCause>, String> {
     if compared.status != Status::Differs {
         return Ok(None);
@@ -52,7 +52,7 @@ pub fn cause(
 
 /// How it lies just outside, if it does: near the interval of the draws, or as at least one of
 /// them came out.
-fn just_outside(compared: &Compared, how: &Comparison) -> Option<String> {
+fn just_outside(compared: &Compared, how: &ComparisonRules) -> Option<String> {
     if let Some(beyond) = compared.beyond {
         let near = beyond <= how.chance.within_widths;
         return near.then(|| format!("{} widths of the interval outside", fixed(beyond, 2)));
@@ -61,7 +61,7 @@ fn just_outside(compared: &Compared, how: &Comparison) -> Option<String> {
     Some(format!("so in {holds} of {draws} draws"))
 }
 
-fn far_outside(compared: &Compared, how: &Comparison) -> String {
+fn far_outside(compared: &Compared, how: &ComparisonRules) -> String {
     let within = how.chance.within_widths;
     match compared.beyond {
         Some(beyond) if beyond.is_finite() => {

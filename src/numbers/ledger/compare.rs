@@ -13,7 +13,7 @@ use crate::table::{Cell, Table};
 use super::answers::{Answered, Basis, OfRuns, Uses};
 use super::beside::Beside;
 use super::bindings::{Binding, BoundForm};
-use super::comparison::Comparison;
+use super::comparison::ComparisonRules;
 use super::predictive::{self, Direction, Shape, Side};
 use super::published::Form;
 use super::{Interval, Status};
@@ -174,7 +174,7 @@ impl Compared {
 }
 
 /// Compares.
-pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
+pub fn compare(asked: &Asked<'_>, own: &Own, how: &ComparisonRules) -> Compared {
     let ours = match &own.ours {
         Ok(ours) => ours,
         Err(why) => return Compared::broken(why.clone()),
@@ -280,9 +280,9 @@ impl Asked<'_> {
         values: &'v [f64],
         rounding: &'v [f64],
         wide: f64,
-    ) -> predictive::Stated<'v> {
+    ) -> predictive::StatedNumbers<'v> {
         let (shape, bound) = (self.shape(), self.binding.bound);
-        predictive::Stated { values, rounding, shape, bound, wide }
+        predictive::StatedNumbers { values, rounding, shape, bound, wide }
     }
 
     /// How its values are held against draws.

@@ -87,7 +87,7 @@ impl Side {
 
 /// What is published.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stated<'a> {
+pub struct StatedNumbers<'a> {
     /// Its values.
     pub values: &'a [f64],
     /// Half a unit of the last digit of each.
@@ -100,7 +100,7 @@ pub struct Stated<'a> {
     pub wide: f64,
 }
 
-impl Stated<'_> {
+impl StatedNumbers<'_> {
     /// Whether a draw's values keep to a bound.
     pub fn keeps(&self, side: Side, draw: &[f64]) -> bool {
         let bounds = self.values.iter().zip(self.rounding);
@@ -191,7 +191,7 @@ impl Against {
 
 /// How published values stand to the draws.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct AgainstDraws {
     /// How they stand.
     pub standing: Standing,
     /// Value by value; none for a bound or words, or with too few draws.
@@ -204,7 +204,7 @@ pub struct Judged {
     pub by_chance: f64,
 }
 
-impl Judged {
+impl AgainstDraws {
     fn without_interval(draws: usize) -> Self {
         Self {
             standing: Standing::Uninformative,
@@ -217,13 +217,13 @@ impl Judged {
 }
 
 /// Holds what is published against the draws; a draw without the statistic is `None`.
-pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
+pub fn judge(stated: &StatedNumbers<'_>, draws: &[Option<Vec<f64>>]) -> AgainstDraws {
     let whole = |draw: &&Vec<f64>| {
         draw.len() == stated.values.len() && draw.iter().all(|value| value.is_finite())
     };
     let draws: Vec<&Vec<f64>> = draws.iter().flatten().filter(whole).collect();
     if draws.len() < FEWEST_DRAWS || stated.values.is_empty() {
-        return Judged::without_interval(draws.len());
+        return AgainstDraws::without_interval(draws.len());
     }
     if let Some(side) = stated.bound {
         return bound(stated, side, &draws);
@@ -245,7 +245,7 @@ pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
     };
     let n = draws.len();
     let by_chance = 2.0 * trimmed(n) as f64 / (n + 1) as f64;
-    Judged { standing, against, draws: n, holds_in: None, by_chance }
+    AgainstDraws { standing, against, draws: n, holds_in: None, by_chance }
 }
 
 /// A value of each draw, with and without one thing.
@@ -269,7 +269,7 @@ pub struct Moved {
 /// without it, or, where none does, nearest to an end of them; `None` where too few draws have
 /// an interval, or none has it both ways.
 pub fn moved(
-    stated: &Stated<'_>,
+    stated: &StatedNumbers<'_>,
     draws: &[Option<Vec<f64>>],
     with: &[Option<Vec<f64>>],
 ) -> Option<Moved> {
@@ -326,10 +326,10 @@ fn few_of(draws: usize) -> f64 {
 /// An outcome in words, or as a list of no fixed length, against those of the draws: it differs
 /// if it is one of those that together hardly a draw has. It says nothing if more than `wide` of
 /// the draws came out otherwise. `None` is a draw that has no outcome, an outcome as well.
-pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Judged {
+pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> AgainstDraws {
     let n = draws.len();
     if n < FEWEST_DRAWS {
-        return Judged::without_interval(n);
+        return AgainstDraws::without_interval(n);
     }
     let mut counts: BTreeMap<&Option<T>, usize> = BTreeMap::new();
     for draw in draws {
@@ -348,12 +348,12 @@ pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Ju
         Standing::Consistent
     };
     let by_chance = libm::floor(few) / (n + 1) as f64;
-    Judged { standing, against: Vec::new(), draws: n, holds_in: Some(alike), by_chance }
+    AgainstDraws { standing, against: Vec::new(), draws: n, holds_in: Some(alike), by_chance }
 }
 
 /// A bound differs where hardly a draw keeps to it, and says something where hardly one
 /// does not.
-fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
+fn bound(stated: &StatedNumbers<'_>, side: Side, draws: &[&Vec<f64>]) -> AgainstDraws {
     let holds_in = draws.iter().filter(|draw| stated.keeps(side, draw)).count();
     let n = draws.len();
     let few = few_of(n);
@@ -363,7 +363,7 @@ fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
         _ => Standing::Uninformative,
     };
     let by_chance = libm::floor(few) / (n + 1) as f64;
-    Judged { standing, against: Vec::new(), draws: n, holds_in: Some(holds_in), by_chance }
+    AgainstDraws { standing, against: Vec::new(), draws: n, holds_in: Some(holds_in), by_chance }
 }
 
 #[cfg(test)]

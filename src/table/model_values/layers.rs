@@ -1,7 +1,7 @@
 //! The heuristic layers (App. E.3, E.5, E.6, E.7, E.9, E.10, Tables 10, 11, 13).
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Value, needed};
+use super::question::{At, Formula, needed};
 use crate::model::cost::speed::all_miss_tokens_per_s;
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
 use crate::model::curve::layers::h4::{Release, release};
@@ -16,7 +16,7 @@ use crate::model::{ModelError, Theory};
 /// The population of the cache-off run behind a token rate (E0a).
 const E0A: f64 = 32.0;
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("averaged_peak_over_lambda_ref", averaged_peak_over_lambda_ref),
     // Of an a-priori cell, for which no lambda_ref had been measured.
     ("averaged_peak_over_lambda_miss", |at| {

@@ -1,5 +1,6 @@
-//! What a client writes down: the rows of `turns.csv`, `sessions.csv` and
-//! `gate.csv` (run directory, format 1).
+//! What a client writes down, of which the rows of `turns.csv`, `sessions.csv` and `gate.csv`
+//! become (run directory, format 1). No rows yet: which row a session has, its turns say only
+//! by kind and number, as it is known when the run has ended; and times are not whole ticks.
 
 pub use crate::run::{GateEventKind, Kind, SessionStatus, TurnStatus};
 

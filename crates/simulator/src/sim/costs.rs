@@ -13,7 +13,7 @@ const DECODE_CONTEXT_TOKENS: f64 = 8192.0;
 
 /// Iteration costs, scaled to a cell. Seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IterationCosts {
+pub struct ScaledCosts {
     fixed_s: f64,
     floor_s: f64,
     token_s: f64,
@@ -41,7 +41,7 @@ pub enum CostError {
     Factor(f64),
 }
 
-impl IterationCosts {
+impl ScaledCosts {
     /// The costs of an iteration of `cell`, beside those of a turn where it has both: all divided by its speed factor; those per token
     /// multiplied by `token_cost_factor`.
     ///
@@ -116,7 +116,7 @@ impl IterationCosts {
 mod tests {
     use super::*;
 
-    const COSTS: IterationCosts = IterationCosts {
+    const COSTS: ScaledCosts = ScaledCosts {
         fixed_s: 9.24e-3,
         floor_s: 1.26e-3,
         token_s: 62.6e-6,

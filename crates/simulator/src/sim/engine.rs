@@ -12,7 +12,7 @@ use crate::client::Request;
 use crate::setup::{ArmSpec, Batching, Cell, Scheduling};
 
 use super::Stepping;
-use super::costs::{CostError, IterationCosts};
+use super::costs::{CostError, ScaledCosts};
 use super::kv::{Eviction, Hit, Pool};
 use super::options::{Hits, HostTier, Options, Refresh};
 
@@ -20,7 +20,7 @@ use super::options::{Hits, HostTier, Options, Refresh};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EngineSpec {
     /// What an iteration costs.
-    pub costs: IterationCosts,
+    pub costs: ScaledCosts,
     /// M.
     pub pool_tokens: u64,
     /// A hit is rounded down to whole blocks of this many tokens.
@@ -57,7 +57,7 @@ impl EngineSpec {
     pub fn new(cell: &Cell, arm: &ArmSpec, options: &Options) -> Result<Self, CostError> {
         let block_tokens = cell.block_tokens.max(1);
         Ok(Self {
-            costs: IterationCosts::of(cell, options.token_cost_factor)?,
+            costs: ScaledCosts::of(cell, options.token_cost_factor)?,
             pool_tokens: cell.pool_tokens,
             block_tokens,
             chunk_tokens: cell.chunk_tokens,

@@ -18,14 +18,15 @@ fn kind(found: Result<Option<StatedCause>, String>) -> Option<Cause> {
 
 #[test]
 fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
-    let of = |beyond| cause(&outside(beyond), &stated(None), None, None, &Comparison::of_tests());
+    let of =
+        |beyond| cause(&outside(beyond), &stated(None), None, None, &ComparisonRules::of_tests());
     assert_eq!(kind(of(Some(0.25))), Some(Cause::Chance));
     assert_eq!(kind(of(Some(0.26))), None);
     assert_eq!(kind(of(Some(f64::INFINITY))), None);
     assert_eq!(kind(of(None)), None);
     let inside = Compared { status: Status::Consistent, ..outside(Some(0.1)) };
     assert_eq!(
-        kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &Comparison::of_tests())),
+        kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &ComparisonRules::of_tests())),
         None
     );
 }
@@ -35,7 +36,7 @@ fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
     let of = |has_engine_rows| {
         let compared = Compared { has_engine_rows, ..outside(Some(3.0)) };
         let stated = Binding { ours: Some(Direction::OursBelow), ..stated(Some(Cause::Simulator)) };
-        cause(&compared, &stated, None, None, &Comparison::of_tests())
+        cause(&compared, &stated, None, None, &ComparisonRules::of_tests())
     };
     assert!(of(false).unwrap_err().contains("ours below is what it would make"));
     assert_eq!(kind(of(true)), None);
@@ -45,7 +46,7 @@ fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
 fn an_outcome_may_be_chance_if_a_draw_has_it() {
     let of = |holds| {
         let compared = Compared { holds_in: Some((holds, 40)), ..outside(None) };
-        cause(&compared, &stated(None), None, None, &Comparison::of_tests())
+        cause(&compared, &stated(None), None, None, &ComparisonRules::of_tests())
     };
     assert_eq!(of(1).unwrap().unwrap().checked, "so in 1 of 40 draws");
     assert_eq!(kind(of(0)), None);
@@ -54,7 +55,13 @@ fn an_outcome_may_be_chance_if_a_draw_has_it() {
 #[test]
 fn a_stated_chance_that_lies_far_outside_is_contradicted() {
     let of = |beyond| {
-        cause(&outside(beyond), &stated(Some(Cause::Chance)), None, None, &Comparison::of_tests())
+        cause(
+            &outside(beyond),
+            &stated(Some(Cause::Chance)),
+            None,
+            None,
+            &ComparisonRules::of_tests(),
+        )
     };
     assert!(of(Some(0.2)).is_ok());
     assert!(of(Some(0.3)).unwrap_err().contains("0.30 widths of the interval outside"));
@@ -66,7 +73,7 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
     let of = |side, direction| {
         let binding = Binding { ours: Some(side), ..stated(Some(Cause::Simulator)) };
         let compared = Compared { direction, ..outside(Some(3.0)) };
-        cause(&compared, &binding, None, None, &Comparison::of_tests())
+        cause(&compared, &binding, None, None, &ComparisonRules::of_tests())
     };
     let borne_out = of(Direction::OursAbove, Some(Direction::OursAbove)).unwrap().unwrap();
     assert_eq!(borne_out.checked, "ours above, as it would make it");
@@ -80,7 +87,8 @@ fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
 
 #[test]
 fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
-    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, None, &Comparison::of_tests());
+    let of =
+        |kind| cause(&outside(None), &stated(Some(kind)), None, None, &ComparisonRules::of_tests());
     assert_eq!(kind(of(Cause::Simulator)), None);
     assert_eq!(kind(of(Cause::Definition)), Some(Cause::Definition));
 }
@@ -93,7 +101,7 @@ fn another_definition_has_to_agree() {
             &stated(Some(Cause::Definition)),
             Some(&other),
             None,
-            &Comparison::of_tests(),
+            &ComparisonRules::of_tests(),
         )
     };
     let agrees = Compared { status: Status::Reproduced, ours: "251".into(), ..Compared::default() };
@@ -131,7 +139,7 @@ fn an_ensemble_that_does_not_move_ours_nearer_contradicts_the_cause() {
             &stated(Some(Cause::Simulator)),
             None,
             Some(with),
-            &Comparison::of_tests(),
+            &ComparisonRules::of_tests(),
         )
     };
     assert_eq!(of(Ok("nearer in 40 of 40".into())).unwrap().unwrap().checked, "nearer in 40 of 40");

@@ -3,12 +3,16 @@
 use crate::digits::fixed;
 
 use super::super::Status;
-use super::super::comparison::Comparison;
+use super::super::comparison::ComparisonRules;
 use super::super::predictive::Direction;
 use super::{Asked, Compared, Stated, Value, bound_in_words, numbers, relative};
 
 /// Compares with ours itself.
-pub(super) fn exactly(asked: &Asked<'_>, ours: Option<&[Value]>, how: &Comparison) -> Compared {
+pub(super) fn exactly(
+    asked: &Asked<'_>,
+    ours: Option<&[Value]>,
+    how: &ComparisonRules,
+) -> Compared {
     let stands = |same: bool| if same { Status::Reproduced } else { Status::Differs };
     let Some(ours) = ours else {
         let because = "ours has none".to_owned();

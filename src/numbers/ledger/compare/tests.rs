@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn how() -> Comparison {
+fn how() -> ComparisonRules {
     let words = [("T".to_owned(), "TRAPPED".to_owned())].into();
-    Comparison { words, ..Comparison::of_tests() }
+    ComparisonRules { words, ..ComparisonRules::of_tests() }
 }
 
 fn number(x: f64) -> Values {
