@@ -22,7 +22,7 @@ pub mod store;
 mod tables;
 pub(crate) mod theory_tables;
 
-pub use crate::judged::{Binding, ScoredRun, Scoring, score};
+pub use crate::judged::{RunBinding, ScoredRun, Scoring, score};
 pub(crate) use crate::judged::{statistics, verdict};
 pub use error::AnalysisError;
 pub use project::{Evaluated, Project};

@@ -39,7 +39,7 @@ pub struct CampaignRun<'a> {
 
 /// What there is of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum Presence {
     /// Nothing.
     Missing,
     /// The run, made from the same values.
@@ -181,11 +181,11 @@ impl CampaignRun<'_> {
     ///
     /// # Errors
     /// Its place cannot be looked at.
-    pub fn state(&self, out: &Path) -> Result<State, CampaignError> {
+    pub fn presence(&self, out: &Path) -> Result<Presence, CampaignError> {
         let dir = out.join(&self.dir);
         let place = |why: io::Error| FileError::new(&dir, why);
         if !dir.try_exists().map_err(place)? {
-            return Ok(State::Missing);
+            return Ok(Presence::Missing);
         }
         let expected = self.config_yaml()?;
         let same = match crate::reading::text(dir.join("config.yaml")) {
@@ -194,7 +194,7 @@ impl CampaignRun<'_> {
             Err(e) => return Err(place(e).into()),
         };
         let whole = dir.join("meta.json").try_exists().map_err(place)?;
-        Ok(if same && whole { State::Made } else { State::Differs })
+        Ok(if same && whole { Presence::Made } else { Presence::Differs })
     }
 
     /// Simulates the run and writes its directory under `out`, whole or not at all.

@@ -28,12 +28,12 @@ pub fn report(
     configs: &Configs,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Row>, SimError> {
-    sim::fidelity::report(fidelity, configs, |jobs| {
-        let values = |job: &sim::fidelity::SeedRun<'_>| {
-            let values = job.values();
+    sim::fidelity::report(fidelity, configs, |runs| {
+        let values = |run: &sim::fidelity::SeedRun<'_>| {
+            let values = run.values();
             done();
             values
         };
-        jobs.par_iter().map(values).collect()
+        runs.par_iter().map(values).collect()
     })
 }

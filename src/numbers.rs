@@ -383,3 +383,16 @@ fn outputs_of_table(
     let sources = places(&sources);
     table_files(table).iter().map(|file| output(file, analysis, sources.clone())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_is_read_and_written_again_as_it_was() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(JSON_PATH);
+        let text = std::fs::read_to_string(path).unwrap();
+        let manifest: Manifest = serde_json::from_str(&text).unwrap();
+        assert!(manifest.to_json().unwrap() == text);
+    }
+}

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_yaml::{Mapping, Value};
 
+use crate::digits::decimals;
 use crate::nearest;
 use crate::setup::ConfigError;
 
@@ -28,7 +29,7 @@ pub struct PublishedNumber {
     /// Its unit.
     pub unit: String,
     /// Where it came from.
-    pub kind: Kind,
+    pub kind: NumberKind,
     /// Digits after the point, as printed.
     pub decimals: Decimals,
     /// The cell it is about.
@@ -69,7 +70,7 @@ pub enum Form {
 /// Where a published number came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum NumberKind {
     /// A model.
     Model,
     /// An engine.
@@ -95,7 +96,7 @@ impl Form {
     }
 }
 
-impl Kind {
+impl NumberKind {
     /// The word of the file.
     pub const fn word(self) -> &'static str {
         match self {
@@ -382,6 +383,6 @@ pub fn numeric(value: &Value) -> Option<(Vec<f64>, usize)> {
         }
     }
     let numbers: Option<Vec<f64>> = flat.iter().map(|v| v.as_f64()).collect();
-    let digits = |v: &&Value| shown(v).split_once('.').map_or(0, |(_, after)| after.len());
+    let digits = |v: &&Value| decimals(&shown(v));
     numbers.filter(|n| !n.is_empty()).map(|n| (n, flat.iter().map(digits).max().unwrap_or(0)))
 }

@@ -51,7 +51,7 @@ pub struct Database {
 
 /// Rows of one table that an answer rests on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Read {
+pub struct RowsRead {
     /// The table.
     pub table: String,
     /// The rows that were taken, as places from 0.
@@ -66,7 +66,7 @@ pub struct Answer {
     /// A column per expression, a row per row; numbers with as many digits as they have.
     pub table: Table,
     /// What it rests on, in order of table.
-    pub read: Vec<Read>,
+    pub read: Vec<RowsRead>,
     /// The rows of `read` with the values that tell which row of the answer they made.
     taken: Vec<Taken>,
 }
@@ -84,23 +84,24 @@ struct Taken {
 impl Answer {
     /// What one row of the answer rests on, in order of table: of rows that are grouped or
     /// listed its own, and all of what is taken for the answer as a whole.
-    pub fn read_by(&self, row: &Row) -> Vec<Read> {
+    pub fn read_by(&self, row: &Row) -> Vec<RowsRead> {
         let own = reads(&self.taken, |taken, values| {
             let mut pairs = taken.tells.iter().zip(values);
             pairs.all(|(place, value)| row.cells.get(*place) == Some(value))
         });
         // Other rows of the answer are from that table, this one is not.
-        let is_of_others = |own: &Read, all: &Read| own.rows.is_empty() && !all.rows.is_empty();
+        let is_of_others =
+            |own: &RowsRead, all: &RowsRead| own.rows.is_empty() && !all.rows.is_empty();
         let read = own.into_iter().zip(&self.read);
         read.filter(|(own, all)| !is_of_others(own, all)).map(|(own, _)| own).collect()
     }
 }
 
 /// What is taken, table by table; of each the rows that `is_of` keeps.
-fn reads(taken: &[Taken], is_of: impl Fn(&Taken, &[Cell]) -> bool) -> Vec<Read> {
-    let mut read: BTreeMap<&str, Read> = BTreeMap::new();
+fn reads(taken: &[Taken], is_of: impl Fn(&Taken, &[Cell]) -> bool) -> Vec<RowsRead> {
+    let mut read: BTreeMap<&str, RowsRead> = BTreeMap::new();
     for part in taken {
-        let of = || Read { table: part.table.clone(), rows: BTreeSet::new(), of: part.of };
+        let of = || RowsRead { table: part.table.clone(), rows: BTreeSet::new(), of: part.of };
         let own = part.rows.iter().filter(|(_, values)| is_of(part, values));
         read.entry(&part.table).or_insert_with(of).rows.extend(own.map(|(place, _)| *place));
     }
@@ -194,8 +195,8 @@ impl Database {
     }
 
     /// Every file that the rows of an answer come from, in order of path.
-    pub fn sources(&self, read: &[Read]) -> BTreeSet<SourceFile> {
-        let rows = |read: &Read| {
+    pub fn sources(&self, read: &[RowsRead]) -> BTreeSet<SourceFile> {
+        let rows = |read: &RowsRead| {
             let table = &self.tables[&read.table];
             let rows: Vec<_> = read.rows.iter().filter_map(|row| table.rows.get(*row)).collect();
             rows.into_iter().flat_map(|row| row.sources.iter().cloned())

@@ -178,8 +178,8 @@ impl RunsOrigin {
 
 impl SimulatedOrigin {
     /// Whether a run of the campaign belongs to the batch.
-    pub fn holds(&self, job: &CampaignRun<'_>) -> bool {
-        let test = job.planned.test;
+    pub fn holds(&self, run: &CampaignRun<'_>) -> bool {
+        let test = run.planned.test;
         self.tests.contains(&test.test)
             && (self.cells.is_empty() || self.cells.contains(&test.cell))
     }

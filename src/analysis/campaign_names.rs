@@ -15,18 +15,21 @@ use super::statistics::RunStatistics;
 pub fn campaign_name(
     run: &RunStatistics,
     tests: &[String],
-    jobs: &[CampaignRun<'_>],
+    campaign_runs: &[CampaignRun<'_>],
 ) -> Option<String> {
-    let of_batch = jobs.iter().filter(|job| tests.contains(&job.planned.test.test));
-    let fitting: Vec<&CampaignRun<'_>> = of_batch.filter(|job| fits(job, run)).collect();
+    let of_batch =
+        campaign_runs.iter().filter(|candidate| tests.contains(&candidate.planned.test.test));
+    let fitting: Vec<&CampaignRun<'_>> =
+        of_batch.filter(|candidate| fits(candidate, run)).collect();
     let first = fitting.first()?;
     // Tests that differ in what a run does not say, such as its scheduling, name none.
-    let one_test = fitting.iter().all(|job| job.planned.test.test == first.planned.test.test);
+    let one_test =
+        fitting.iter().all(|candidate| candidate.planned.test.test == first.planned.test.test);
     one_test.then(|| first.dir.display().to_string())
 }
 
-fn fits(job: &CampaignRun<'_>, run: &RunStatistics) -> bool {
-    let planned = &job.planned;
+fn fits(candidate: &CampaignRun<'_>, run: &RunStatistics) -> bool {
+    let planned = &candidate.planned;
     let same_rate = match (planned.multiple, run.meta.rate.multiple) {
         (Some(planned), Some(own)) => (planned - own).abs() < 1e-6,
         (None, None) => true,
@@ -36,15 +39,15 @@ fn fits(job: &CampaignRun<'_>, run: &RunStatistics) -> bool {
         && planned.arm.arm() == run.meta.arm
         && planned.seed == run.meta.seed
         && same_rate
-        && same_dose(planned.arm, run, job)
+        && same_dose(planned.arm, run, candidate)
 }
 
 /// Whether the run was given what the arm gives.
-fn same_dose(arm: &ArmSpec, run: &RunStatistics, job: &CampaignRun<'_>) -> bool {
+fn same_dose(arm: &ArmSpec, run: &RunStatistics, candidate: &CampaignRun<'_>) -> bool {
     let given = &run.treatment;
     match arm {
         ArmSpec::Burst { sessions } => {
-            let registered = job.spec.protocol.paired.burst.sessions;
+            let registered = candidate.spec.protocol.paired.burst.sessions;
             given.burst_sessions == sessions.map_or(registered, u64::from)
         }
         ArmSpec::Toolslow { from_s, to_s, delay_s } => {
@@ -55,7 +58,7 @@ fn same_dose(arm: &ArmSpec, run: &RunStatistics, job: &CampaignRun<'_>) -> bool 
         ArmSpec::Cut { from_s, multiple } => {
             let after = crate::setup::Span::new(*from_s, run.meta.horizon_s);
             let arrived = run.from_burst.iter().filter(|a| after.holds(a.arrival_s)).count() as f64;
-            let rate = arrived / after.length_s() / job.spec.cell.lambda_ref_per_s;
+            let rate = arrived / after.length_s() / candidate.spec.cell.lambda_ref_per_s;
             // The paper's two cuts lie 0.3 apart, and a plan scatters by a tenth of its rate.
             (rate - multiple).abs() < 0.15
         }

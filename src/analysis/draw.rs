@@ -193,7 +193,7 @@ pub(crate) fn made_by(meta: &Meta) -> Source {
 fn solve(name: &str, configs: &Configs) -> Result<Theory, DrawError> {
     let (cell, workload, protocol) =
         configs.of_cell(name).ok_or_else(|| DrawError::NoCell(name.to_owned()))?;
-    Ok(Theory::of(cell, workload)?.under(protocol.paired))
+    Ok(Theory::of(cell, workload)?.under(protocol.paired, protocol.e0b.horizon_s))
 }
 
 /// Whether a run has this rate.

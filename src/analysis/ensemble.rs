@@ -124,11 +124,11 @@ impl EnsembleSpec {
     }
 
     /// How a run is modelled.
-    fn options(&self, job: &CampaignRun<'_>) -> Options {
-        let campaign = job.spec.options;
+    fn options(&self, run: &CampaignRun<'_>) -> Options {
+        let campaign = run.spec.options;
         match self.ways {
             Ways::Campaign => campaign,
-            Ways::Engine => campaign.in_ways_of(job.spec.cell),
+            Ways::Engine => campaign.in_ways_of(run.spec.cell),
         }
     }
 }
@@ -168,8 +168,8 @@ impl<'a> Ensemble<'a> {
     ) -> Result<Self, AnalysisError> {
         let mut all = BTreeMap::new();
         for (path, campaign) in &campaigns.0 {
-            let jobs = campaign_runs(campaign, &project.configs, |options| options)?;
-            all.insert(path.as_path(), jobs);
+            let runs = campaign_runs(campaign, &project.configs, |options| options)?;
+            all.insert(path.as_path(), runs);
         }
         let wrong = |message: String| AnalysisError::Config(ConfigError::new(file, message));
         let mut members = Vec::new();
@@ -187,16 +187,16 @@ impl<'a> Ensemble<'a> {
             }
             let member = Member::of(project, path, analysis, &asked.tables, &all)?;
             let too_large =
-                |(_, job): &&(PathBuf, CampaignRun<'_>)| job.spec.seed >= spec.seeds_per_draw;
-            if let Some((_, job)) = member.runs.iter().find(too_large) {
-                let (id, k) = (&job.planned.id, spec.seeds_per_draw);
+                |(_, run): &&(PathBuf, CampaignRun<'_>)| run.spec.seed >= spec.seeds_per_draw;
+            if let Some((_, run)) = member.runs.iter().find(too_large) {
+                let (id, k) = (&run.planned.id, spec.seeds_per_draw);
                 return Err(wrong(format!("seeds_per_draw: {k} is not above the seed of {id}")));
             }
             members.push(member);
         }
-        let jobs = members.iter().flat_map(|member| member.runs.iter().map(|(_, job)| job));
-        let jobs: Vec<&CampaignRun<'_>> = jobs.collect();
-        let seeds = Seeds::of(&spec.arrivals, &jobs, spec.draws, spec.seeds_per_draw)?;
+        let runs = members.iter().flat_map(|member| member.runs.iter().map(|(_, run)| run));
+        let runs: Vec<&CampaignRun<'_>> = runs.collect();
+        let seeds = Seeds::of(&spec.arrivals, &runs, spec.draws, spec.seeds_per_draw)?;
         Ok(Self { project, spec, members, seeds })
     }
 
@@ -216,8 +216,8 @@ impl<'a> Ensemble<'a> {
             let measured = member
                 .runs
                 .par_iter()
-                .map(|(dir, job)| {
-                    let measured = self.measured(draw, dir, job, configs);
+                .map(|(dir, run)| {
+                    let measured = self.measured(draw, dir, run, configs);
                     done();
                     measured.map(|statistics| Ok(Arc::new(statistics)))
                 })
@@ -242,21 +242,21 @@ impl<'a> Ensemble<'a> {
         &self,
         draw: u64,
         dir: &Path,
-        job: &CampaignRun<'_>,
+        run: &CampaignRun<'_>,
         configs: &Configs,
     ) -> Result<RunStatistics, AnalysisError> {
         let wrong = |why: String| AnalysisError::Draw {
             draw,
-            problem: format!("{}: {why}", job.planned.id),
+            problem: format!("{}: {why}", run.planned.id),
         };
-        let own = draw * self.spec.seeds_per_draw + job.spec.seed;
-        let seed = self.seeds.get(draw, job).unwrap_or(own);
-        let options = self.spec.options(job);
-        let simulated = simulate_to_measure(&RunSpec { seed, options, ..job.spec.clone() })
+        let own = draw * self.spec.seeds_per_draw + run.spec.seed;
+        let seed = self.seeds.get(draw, run).unwrap_or(own);
+        let options = self.spec.options(run);
+        let simulated = simulate_to_measure(&RunSpec { seed, options, ..run.spec.clone() })
             .map_err(|error| wrong(error.to_string()))?;
-        let mut run = to_measure(&simulated, &job.spec, &job.label);
-        run.dir = dir.into();
-        RunStatistics::of(run, configs, None).map_err(|unreadable| {
+        let mut made = to_measure(&simulated, &run.spec, &run.label);
+        made.dir = dir.into();
+        RunStatistics::of(made, configs, None).map_err(|unreadable| {
             wrong(unreadable.problems.first().map_or_else(String::new, ToString::to_string))
         })
     }
@@ -275,7 +275,7 @@ impl<'a> Member<'a> {
         let root = Path::new(RESULTS).join(SIMULATED);
         let written = &all[project.batches.campaign.as_path()];
         let mut written: Vec<(PathBuf, &CampaignRun<'a>)> =
-            written.iter().map(|job| (root.join(&job.dir), job)).collect();
+            written.iter().map(|run| (root.join(&run.dir), run)).collect();
         written.sort_by(|(a, _), (b, _)| a.cmp(b));
         let dirs: Vec<PathBuf> = written.iter().map(|(dir, _)| dir.clone()).collect();
         let mut chosen = vec![false; written.len()];
@@ -298,17 +298,17 @@ impl<'a> Member<'a> {
         }
         let mut names = BTreeMap::new();
         let mut runs = Vec::new();
-        for ((dir, job), _) in written.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {
-            names.insert(dir.display().to_string(), format!("campaign/{}", job.dir.display()));
-            runs.push((dir, job.clone()));
+        for ((dir, run), _) in written.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {
+            names.insert(dir.display().to_string(), format!("campaign/{}", run.dir.display()));
+            runs.push((dir, run.clone()));
         }
         for (campaign, origins) in simulated {
-            let holds = |job: &&CampaignRun<'_>| origins.iter().any(|origin| origin.holds(job));
+            let holds = |run: &&CampaignRun<'_>| origins.iter().any(|origin| origin.holds(run));
             let named =
-                |job: &CampaignRun<'a>| (Path::new("simulated").join(&job.dir), job.clone());
+                |run: &CampaignRun<'a>| (Path::new("simulated").join(&run.dir), run.clone());
             runs.extend(all[campaign].iter().filter(holds).map(named));
         }
-        runs.iter().try_for_each(|(_, job)| job.check())?;
+        runs.iter().try_for_each(|(_, run)| run.check())?;
         let analysis = Analysis { tables: tables.to_vec(), ..analysis.clone() };
         Ok(Self { analysis, file: hashed(path)?, runs, names })
     }

@@ -168,7 +168,7 @@ impl Project {
         measured.retain(|run| run.as_ref().map_or(true, |run| selected.holds(run)));
         for (campaign, wanted) in &selected.simulated {
             let holds =
-                |job: &CampaignRun<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(job));
+                |run: &CampaignRun<'_>| wanted.is_empty() || wanted.iter().any(|w| w.holds(run));
             measured.extend(simulated_runs(campaign, configs, store, holds, &expect, &done)?);
         }
         let scoring = score(measured.clone(), configs, registration.as_ref());
@@ -205,7 +205,7 @@ impl Project {
             return Ok(names);
         }
         let campaign = crate::configs::read(&self.batches.campaign, Campaign::parse)?;
-        let jobs = campaign_runs(&campaign, &self.configs, |options| options)?;
+        let all = campaign_runs(&campaign, &self.configs, |options| options)?;
         for run in measured.iter().flatten() {
             let of_run = |(_, _, dirs): &&(&Batch, &RunsOrigin, Vec<PathBuf>)| {
                 dirs.binary_search(&run.dir).is_ok()
@@ -214,7 +214,7 @@ impl Project {
                 .filters
                 .iter()
                 .filter(of_run)
-                .find_map(|(batch, ..)| campaign_name(run, &batch.tests, &jobs));
+                .find_map(|(batch, ..)| campaign_name(run, &batch.tests, &all));
             if let Some(name) = name {
                 names.insert(run.dir.display().to_string(), format!("campaign/{name}"));
             }

@@ -27,28 +27,28 @@ pub fn simulated_runs(
     done: impl Fn() + Sync,
 ) -> Result<Vec<Measured>, AnalysisError> {
     let campaign = crate::configs::read(path, Campaign::parse)?;
-    let mut jobs = campaign_runs(&campaign, configs, |options| options)?;
-    jobs.retain(wanted);
-    jobs.iter().try_for_each(CampaignRun::check)?;
-    expect(jobs.len());
-    let measured = store.simulated(&jobs, done);
-    let sourced = |(job, measured): (&CampaignRun<'_>, Measured)| match measured {
+    let mut runs = campaign_runs(&campaign, configs, |options| options)?;
+    runs.retain(wanted);
+    runs.iter().try_for_each(CampaignRun::check)?;
+    expect(runs.len());
+    let measured = store.simulated(&runs, done);
+    let sourced = |(run, measured): (&CampaignRun<'_>, Measured)| match measured {
         Ok(statistics) => {
-            let sources = sources(job, path)?;
+            let sources = sources(run, path)?;
             Ok(Ok(Arc::new(RunStatistics { sources, ..(*statistics).clone() })))
         }
         Err(unreadable) => Ok(Err(unreadable)),
     };
-    jobs.iter().zip(measured).map(sourced).collect()
+    runs.iter().zip(measured).map(sourced).collect()
 }
 
-fn sources(job: &CampaignRun<'_>, campaign: &Path) -> Result<Vec<SourceFile>, ConfigError> {
+fn sources(run: &CampaignRun<'_>, campaign: &Path) -> Result<Vec<SourceFile>, ConfigError> {
     let file = |kind: &str, name: &str| PathBuf::from(format!("configs/{kind}/{name}.yaml"));
     let paths = [
         campaign.to_owned(),
-        file("cells", &job.spec.cell.name),
-        file("protocols", &job.spec.protocol.name),
-        file("workloads", &job.spec.cell.workload),
+        file("cells", &run.spec.cell.name),
+        file("protocols", &run.spec.protocol.name),
+        file("workloads", &run.spec.cell.workload),
     ];
     paths.iter().map(|path| hashed(path)).collect()
 }

@@ -161,11 +161,11 @@ impl<'a> Store<'a> {
     }
 
     /// The statistics of runs that are simulated here, in their order.
-    pub fn simulated(&self, jobs: &[CampaignRun<'_>], done: impl Fn() + Sync) -> Vec<Measured> {
-        jobs.par_iter()
-            .map(|job| {
-                let dir = Path::new(SIMULATED).join(&job.dir);
-                let measured = self.once(&dir, || self.simulate(job, &dir));
+    pub fn simulated(&self, runs: &[CampaignRun<'_>], done: impl Fn() + Sync) -> Vec<Measured> {
+        runs.par_iter()
+            .map(|run| {
+                let dir = Path::new(SIMULATED).join(&run.dir);
+                let measured = self.once(&dir, || self.simulate(run, &dir));
                 done();
                 measured
             })
@@ -196,17 +196,17 @@ impl<'a> Store<'a> {
         })
     }
 
-    fn simulate(&self, job: &CampaignRun<'_>, dir: &Path) -> Measured {
+    fn simulate(&self, run: &CampaignRun<'_>, dir: &Path) -> Measured {
         let unusable = |message: String| {
             let problem = Problem::new(dir, message);
             Unreadable { dir: dir.into(), problems: vec![problem] }
         };
-        let config = config_yaml(&job.spec, &job.label).map_err(|e| unusable(e.to_string()))?;
+        let config = config_yaml(&run.spec, &run.label).map_err(|e| unusable(e.to_string()))?;
         self.kept_or(dir, config, || {
-            let simulated = simulate_to_measure(&job.spec).map_err(|e| unusable(e.to_string()))?;
-            let mut run = to_measure(&simulated, &job.spec, &job.label);
-            run.dir = dir.into();
-            RunStatistics::of(run, self.configs, self.also)
+            let simulated = simulate_to_measure(&run.spec).map_err(|e| unusable(e.to_string()))?;
+            let mut made = to_measure(&simulated, &run.spec, &run.label);
+            made.dir = dir.into();
+            RunStatistics::of(made, self.configs, self.also)
         })
     }
 

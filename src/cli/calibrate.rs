@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use trapcheck::digits::{fixed, rounded};
 use trapcheck::directory::{LoadOptions, find_runs_by};
 use trapcheck::files::write_beside;
 use trapcheck::law::CalibrationError;
@@ -19,7 +20,6 @@ use trapcheck::name::PlainName;
 use trapcheck::run::Run;
 use trapcheck::setup::cell::{Engine, IterationParts};
 use trapcheck::setup::{Batching, Cell, Configs, Costs, Protocol, Scheduling, Speed, Workload};
-use trapcheck::table::fixed;
 
 use super::output;
 
@@ -263,11 +263,6 @@ fn iteration_report(cell: &Cell, fitted: &Result<IterationFit, CalibrationError>
              (batching: separate), {without}\n"
         ),
     }
-}
-
-/// A value with the digits it is stated with.
-fn rounded(x: f64, digits: usize) -> f64 {
-    fixed(x, digits).parse().unwrap_or(x)
 }
 
 fn file_text(cell: &Cell) -> anyhow::Result<String> {

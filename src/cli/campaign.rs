@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use trapcheck::campaign::pins::{FILE, Pins};
-use trapcheck::campaign::{CampaignRun, State, campaign_runs, one_per_thread};
+use trapcheck::campaign::{CampaignRun, Presence, campaign_runs, one_per_thread};
 use trapcheck::nearest::unknown;
 use trapcheck::setup::Campaign;
 use trapcheck::setup::campaign::TableFormat;
@@ -125,20 +125,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The runs that were asked for, in the campaign's order.
 fn chosen<'a>(args: &Args, all: &'a [CampaignRun<'a>]) -> anyhow::Result<Vec<&'a CampaignRun<'a>>> {
-    let known = |test: &String| all.iter().any(|job| job.planned.test.test == *test);
+    let known = |test: &String| all.iter().any(|run| run.planned.test.test == *test);
     if let Some(test) = args.only.iter().find(|test| !known(test)) {
-        let mut tests: Vec<&str> = all.iter().map(|job| job.planned.test.test.as_str()).collect();
+        let mut tests: Vec<&str> = all.iter().map(|run| run.planned.test.test.as_str()).collect();
         tests.dedup();
         bail!(unknown("test", test, "", tests));
     }
-    let known = |run: &String| all.iter().any(|job| job.planned.id == *run);
-    if let Some(run) = args.run.iter().find(|run| !known(run)) {
-        let runs = all.iter().map(|job| job.planned.id.as_str());
-        bail!("{} (--list lists them)", unknown("run", run, "", runs));
+    let known = |id: &String| all.iter().any(|run| run.planned.id == *id);
+    if let Some(id) = args.run.iter().find(|id| !known(id)) {
+        let ids = all.iter().map(|run| run.planned.id.as_str());
+        bail!("{} (--list lists them)", unknown("run", id, "", ids));
     }
-    let wanted = |job: &&CampaignRun<'_>| {
-        (args.only.is_empty() || args.only.contains(&job.planned.test.test))
-            && (args.run.is_empty() || args.run.contains(&job.planned.id))
+    let wanted = |run: &&CampaignRun<'_>| {
+        (args.only.is_empty() || args.only.contains(&run.planned.test.test))
+            && (args.run.is_empty() || args.run.contains(&run.planned.id))
     };
     Ok(all.iter().filter(wanted).collect())
 }
@@ -152,18 +152,18 @@ enum Outcome {
     Failed(String),
 }
 
-fn make(args: &Args, tables: TableFormat, jobs: &[&CampaignRun<'_>]) -> anyhow::Result<ExitCode> {
+fn make(args: &Args, tables: TableFormat, runs: &[&CampaignRun<'_>]) -> anyhow::Result<ExitCode> {
     let pins = Pins::load(&args.out)
         .with_context(|| format!("cannot use {}", args.out.join(FILE).display()))?;
-    let bar = progress::bar(jobs.len(), "simulating");
+    let bar = progress::bar(runs.len(), "simulating");
     let threads = rayon::current_num_threads();
-    let outcomes: Vec<(Outcome, Option<Pins>)> = one_per_thread(jobs, threads, |job| {
+    let outcomes: Vec<(Outcome, Option<Pins>)> = one_per_thread(runs, threads, |run| {
         let outcome =
-            make_one(args, tables, job).unwrap_or_else(|e| Outcome::Failed(format!("{e:#}")));
+            make_one(args, tables, run).unwrap_or_else(|e| Outcome::Failed(format!("{e:#}")));
         // Hashing reads every file again, so only where it is asked for.
         let hashed = match &outcome {
             Outcome::Made | Outcome::WasThere if args.pin || pins.is_some() => {
-                Pins::of_run(&args.out, &job.dir).ok()
+                Pins::of_run(&args.out, &run.dir).ok()
             }
             _ => None,
         };
@@ -172,15 +172,15 @@ fn make(args: &Args, tables: TableFormat, jobs: &[&CampaignRun<'_>]) -> anyhow::
     });
     bar.finish_and_clear();
     let mut bad = 0;
-    for (job, (outcome, _)) in jobs.iter().zip(&outcomes) {
+    for (run, (outcome, _)) in runs.iter().zip(&outcomes) {
         match outcome {
             Outcome::Made | Outcome::WasThere => {}
             Outcome::Differs => {
                 bad += 1;
-                let dir = args.out.join(&job.dir);
+                let dir = args.out.join(&run.dir);
                 eprintln!("differs: {}: not made from the campaign's values", dir.display());
             }
-            Outcome::Failed(why) => eprintln!("failed: {}: {why}", job.planned.id),
+            Outcome::Failed(why) => eprintln!("failed: {}: {why}", run.planned.id),
         }
     }
     let count = |of: fn(&Outcome) -> bool| outcomes.iter().filter(|(o, _)| of(o)).count();
@@ -195,54 +195,54 @@ fn make(args: &Args, tables: TableFormat, jobs: &[&CampaignRun<'_>]) -> anyhow::
         return Ok(ExitCode::from(2));
     }
     if args.pin {
-        return pin(args, pins.unwrap_or_default(), jobs, outcomes, bad);
+        return pin(args, pins.unwrap_or_default(), runs, outcomes, bad);
     }
     if let Some(pins) = &pins {
-        bad += compare(pins, jobs, &outcomes)?;
+        bad += compare(pins, runs, &outcomes)?;
     }
     Ok(ExitCode::from(u8::from(bad > 0)))
 }
 
-fn make_one(args: &Args, tables: TableFormat, job: &CampaignRun<'_>) -> anyhow::Result<Outcome> {
-    match job.state(&args.out)? {
-        State::Made => return Ok(Outcome::WasThere),
-        State::Differs if !args.replace => return Ok(Outcome::Differs),
-        State::Differs => job.clear(&args.out)?,
-        State::Missing => {}
+fn make_one(args: &Args, tables: TableFormat, run: &CampaignRun<'_>) -> anyhow::Result<Outcome> {
+    match run.presence(&args.out)? {
+        Presence::Made => return Ok(Outcome::WasThere),
+        Presence::Differs if !args.replace => return Ok(Outcome::Differs),
+        Presence::Differs => run.clear(&args.out)?,
+        Presence::Missing => {}
     }
-    match job.make(&args.out, tables) {
+    match run.make(&args.out, tables) {
         Ok(()) => Ok(Outcome::Made),
         // Another process was faster.
-        Err(_) if job.state(&args.out)? == State::Made => Ok(Outcome::WasThere),
+        Err(_) if run.presence(&args.out)? == Presence::Made => Ok(Outcome::WasThere),
         Err(e) => Err(e.into()),
     }
 }
 
-/// Prints what differs from the pins and counts the runs.
+/// Prints what differs from the pins and counts the runs that do.
 fn compare(
     pins: &Pins,
-    jobs: &[&CampaignRun<'_>],
+    runs: &[&CampaignRun<'_>],
     outcomes: &[(Outcome, Option<Pins>)],
 ) -> anyhow::Result<usize> {
     let mut lines = Vec::new();
-    let mut runs = 0;
-    for (job, (_, found)) in jobs.iter().zip(outcomes) {
+    let mut others = 0;
+    for (run, (_, found)) in runs.iter().zip(outcomes) {
         let Some(found) = found else { continue };
-        let differences = pins.differences(&job.dir, found);
-        runs += usize::from(!differences.is_empty());
+        let differences = pins.differences(&run.dir, found);
+        others += usize::from(!differences.is_empty());
         lines.extend(differences);
     }
     output::print(&output::lines(lines))?;
-    if runs > 0 {
-        eprintln!("{runs} runs are not the ones that {FILE} pins");
+    if others > 0 {
+        eprintln!("{others} runs are not the ones that {FILE} pins");
     }
-    Ok(runs)
+    Ok(others)
 }
 
 fn pin(
     args: &Args,
     mut pins: Pins,
-    jobs: &[&CampaignRun<'_>],
+    runs: &[&CampaignRun<'_>],
     outcomes: Vec<(Outcome, Option<Pins>)>,
     differing: usize,
 ) -> anyhow::Result<ExitCode> {
@@ -250,10 +250,10 @@ fn pin(
         eprintln!("nothing pinned");
         return Ok(ExitCode::from(1));
     }
-    for (job, (_, found)) in jobs.iter().zip(outcomes) {
+    for (run, (_, found)) in runs.iter().zip(outcomes) {
         let found = found
-            .with_context(|| format!("cannot read {} again", args.out.join(&job.dir).display()))?;
-        pins.replace(&job.dir, found);
+            .with_context(|| format!("cannot read {} again", args.out.join(&run.dir).display()))?;
+        pins.replace(&run.dir, found);
     }
     pins.save(&args.out)
         .with_context(|| format!("cannot write {}", args.out.join(FILE).display()))?;

@@ -61,9 +61,9 @@ pub fn configs(asked: &Path) -> anyhow::Result<Configs> {
 /// Says what is to be said of the sessions that the cells of these runs play.
 pub fn tell_sessions<'a>(
     configs: &Configs,
-    jobs: impl IntoIterator<Item = &'a &'a CampaignRun<'a>>,
+    runs: impl IntoIterator<Item = &'a &'a CampaignRun<'a>>,
 ) {
-    let cells: BTreeSet<&str> = jobs.into_iter().map(|job| job.spec.cell.name.as_str()).collect();
+    let cells: BTreeSet<&str> = runs.into_iter().map(|run| run.spec.cell.name.as_str()).collect();
     for cell in cells {
         configs.notes_of(cell).iter().for_each(|note| eprintln!("{cell}: {note}"));
     }

@@ -17,6 +17,7 @@ pub mod entry;
 pub mod moved;
 pub mod predictive;
 pub mod tables;
+mod written;
 
 pub use crate::published;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,7 @@ use answers::{Answers, without_comparisons};
 use beside::Beside;
 use bindings::{BINDINGS, Bindings};
 use compare::{Asked, Compared, Own, Stated, compare};
-use comparison::{COMPARISON, Comparison};
+use comparison::{COMPARISON, ComparisonRules};
 use drawn::Kept;
 use effects::Effect;
 pub use entry::{Entry, Interval, StatedCause, Status};
@@ -64,7 +65,7 @@ pub struct LedgerInputs {
     numbers: Vec<PublishedNumber>,
     tables: Vec<PublishedTable>,
     bindings: Bindings,
-    comparison: Comparison,
+    comparison: ComparisonRules,
     views: Vec<query::View>,
     settings: Table,
     draws: Draws,
@@ -89,7 +90,7 @@ impl LedgerInputs {
             numbers,
             tables,
             bindings,
-            comparison: Comparison::load(Path::new(COMPARISON))?,
+            comparison: ComparisonRules::load(Path::new(COMPARISON))?,
             views: query::views(Path::new(VIEWS))?,
             settings: query::tables::settings(Path::new("configs"))?,
             draws: Draws::open(Path::new(ENSEMBLE))?,

@@ -5,7 +5,11 @@ pub mod section;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::digits::{Rounded, fixed};
+
+use super::ledger::answers::in_words;
 use super::ledger::bindings::{Cause, stem};
+use super::ledger::predictive::Direction;
 use super::ledger::{Entry, Status};
 use super::{JSON_PATH, Manifest};
 
@@ -100,8 +104,11 @@ fn by_section(out: &mut String, ledger: &[Entry]) {
 fn by_basis(out: &mut String, ledger: &[Entry]) {
     let mut groups: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
     for entry in ledger {
-        let basis = if entry.basis.is_empty() { "nothing" } else { &entry.basis };
-        groups.entry(basis.to_owned()).or_default().push(entry);
+        let basis = match entry.basis.is_empty() {
+            true => "nothing".to_owned(),
+            false => in_words(&entry.basis),
+        };
+        groups.entry(basis).or_default().push(entry);
     }
     let groups: Vec<_> = groups.into_iter().collect();
     counts(out, "ours rests on", &groups, &ledger.iter().collect::<Vec<_>>());
@@ -111,7 +118,7 @@ fn by_basis(out: &mut String, ledger: &[Entry]) {
 fn chance(out: &mut String, ledger: &[Entry]) {
     let chances = |is_table: bool| {
         let of = ledger.iter().filter(move |entry| (entry.kind == "table") == is_table);
-        of.filter_map(|entry| Some((entry, entry.by_chance.parse::<f64>().ok()?)))
+        of.filter_map(|entry| Some((entry, entry.by_chance?.value())))
     };
     let mut say = |what: &str, is_table: bool| {
         let all: Vec<(&Entry, f64)> = chances(is_table).collect();
@@ -121,7 +128,7 @@ fn chance(out: &mut String, ledger: &[Entry]) {
             out,
             "Of {} {what} that were held against draws {differ} differ; {} would by chance alone if the simulator were the engine.",
             all.len(),
-            crate::digits::fixed(expected, 0)
+            fixed(expected, 0)
         );
     };
     say("numbers", false);
@@ -131,7 +138,7 @@ fn chance(out: &mut String, ledger: &[Entry]) {
 
 /// The share by which an entry is off.
 fn apart(entry: &Entry) -> f64 {
-    entry.apart.parse().unwrap_or(0.0)
+    entry.apart.map_or(0.0, Rounded::value)
 }
 
 /// The largest disagreements, those of one stated cause together.
@@ -159,7 +166,7 @@ fn largest(out: &mut String, ledger: &[Entry]) {
             format!("[{}](numbers/{}.md){more}", code(&entry.id), stem(&entry.section)),
             shortened(&entry.published),
             shortened(&entry.ours),
-            shortened(&[entry.direction.as_str(), how.as_str()].join(" ")),
+            shortened(&[entry.direction.map_or("", Direction::words), how.as_str()].join(" ")),
             cause(entry),
         ];
         let _ = writeln!(out, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
@@ -233,14 +240,9 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn entry(id: &str, status: Status, apart: &str) -> Entry {
-        Entry {
-            id: id.into(),
-            section: "sec 1".into(),
-            status,
-            apart: apart.into(),
-            ..Entry::default()
-        }
+    fn entry(id: &str, status: Status, apart: f64) -> Entry {
+        let (id, section) = (id.into(), "sec 1".into());
+        Entry { id, section, status, apart: Some(Rounded::new(apart, 3)), ..Entry::default() }
     }
 
     #[test]
@@ -263,10 +265,10 @@ mod tests {
         });
         let with = |id, apart| Entry { cause: cause.clone(), ..entry(id, Status::Differs, apart) };
         let ledger = [
-            entry("small", Status::Differs, "0.1"),
-            with("first", "0.9"),
-            with("second", "0.5"),
-            entry("inside", Status::Consistent, "0.8"),
+            entry("small", Status::Differs, 0.1),
+            with("first", 0.9),
+            with("second", 0.5),
+            entry("inside", Status::Consistent, 0.8),
         ];
         let mut page = String::new();
         largest(&mut page, &ledger);
@@ -279,7 +281,8 @@ mod tests {
 
     #[test]
     fn what_would_differ_by_chance_stands_beside_what_does() {
-        let with = |id, status| Entry { by_chance: "0.500".into(), ..entry(id, status, "") };
+        let by_chance = Some(Rounded::new(0.5, 3));
+        let with = |id, status| Entry { by_chance, ..entry(id, status, 0.0) };
         let ledger = [with("a", Status::Differs), with("b", Status::Consistent)];
         let mut page = String::new();
         chance(&mut page, &ledger);

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::analysis::output_files::DERIVED;
+use crate::numbers::ledger::answers::in_words;
 use crate::numbers::ledger::bindings::stem;
 use crate::numbers::ledger::{Entry, Status};
 use crate::numbers::markdown::section::intervals;
@@ -44,7 +45,7 @@ pub fn rows(file: &LedgerFile, differences: &[String]) -> Value {
             "status": entry.status.words(),
             "cause": entry.cause.as_ref().map(|cause| cause.kind.word()),
             "because": entry.because,
-            "basis": entry.basis,
+            "basis": in_words(&entry.basis),
         })
     };
     json!({

@@ -13,7 +13,7 @@ const DIGITS: usize = 6;
 
 /// A number rounded to the digits of a series.
 pub fn rounded(x: f64) -> Value {
-    digits::fixed(x, DIGITS).parse::<f64>().map_or(Value::Null, Value::from)
+    Value::from(digits::rounded(x, DIGITS))
 }
 
 /// Every series that a run has.

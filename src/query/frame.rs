@@ -8,7 +8,7 @@ use polars::prelude::{AnyValue, Column as PolarsColumn, DataFrame, DataType, Nam
 
 use super::statement::literal;
 use super::{QueryError, ROW};
-use crate::digits::fixed;
+use crate::digits::{decimals, rounded};
 use crate::table::{Cell, Column, Row, Table};
 use sqlparser::ast::Value;
 
@@ -56,7 +56,7 @@ fn columns(table: &Table) -> Vec<PolarsColumn> {
     for (i, column) in table.columns.iter().enumerate() {
         let cell = |row: &Row| match row.cells.get(i) {
             Some(Cell::Number(x, digits)) if column.is_key => {
-                Cell::Number(fixed(*x, *digits).parse().unwrap_or(*x), *digits)
+                Cell::Number(rounded(*x, *digits), *digits)
             }
             Some(cell) => cell.clone(),
             None => Cell::Empty,
@@ -79,9 +79,7 @@ fn columns(table: &Table) -> Vec<PolarsColumn> {
 /// One end of a range, as the number that is printed; of anything else that itself.
 fn end_of(cell: &Cell, end: usize) -> Cell {
     match cell {
-        Cell::Range(ends) => {
-            ends[end].parse().map_or_else(|_| Cell::text(&ends[end]), |x| Cell::Number(x, 0))
-        }
+        Cell::Range(ends) => Cell::Number(ends[end].value(), 0),
         other => other.clone(),
     }
 }
@@ -194,5 +192,5 @@ fn cell(value: AnyValue<'_>) -> Cell {
 
 /// Digits after the point of the shortest text that is read back as this number.
 fn digits_of(x: f64) -> usize {
-    x.to_string().split_once('.').map_or(0, |(_, digits)| digits.len())
+    decimals(&x.to_string())
 }

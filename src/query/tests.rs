@@ -1,4 +1,5 @@
 use super::*;
+use crate::digits::Rounded;
 use crate::table::{Cell, Row};
 
 fn row(cells: Vec<Cell>, file: &str) -> Row {
@@ -33,7 +34,10 @@ fn database() -> Database {
         name: "ranges".into(),
         title: "Ranges".into(),
         columns: vec![key("cell", ""), heading("slope", "1/s")],
-        rows: vec![row(vec![Cell::text("a"), Cell::Range(["0.5".into(), "2".into()])], "r")],
+        rows: vec![row(
+            vec![Cell::text("a"), Cell::Range([Rounded::new(0.5, 1), Rounded::new(2.0, 0)])],
+            "r",
+        )],
     };
     let view = |name: &str, query: &str| View {
         name: name.into(),

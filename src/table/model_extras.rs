@@ -176,14 +176,32 @@ mod tests {
         for (cell, multiple) in RESCUES {
             let theory = &theories[cell];
             let share = number(&least_share(theory, multiple).unwrap()) / 100.0;
-            let (rescue, h4) = layers::rescue_release(&At::multiple(theory, multiple)).unwrap();
+            let (registered, h4) = layers::rescue_release(&At::multiple(theory, multiple)).unwrap();
+            let rescue = registered.rescue;
             let slowed_s = (h4.first_phase_s + h4.second_phase_s) / share;
             let released_s = rescue.engage_s + slowed_s + rescue.hold_s;
             assert!(
-                (released_s - layers::RELEASED_BY_S).abs() < 1e-6,
+                (released_s - registered.released_by_s).abs() < 1e-6,
                 "{cell} {multiple}: {released_s}"
             );
         }
+    }
+
+    #[test]
+    fn a_cell_is_asked_about_with_its_own_deadline_and_length_from_empty() {
+        let theories = theories();
+        // A protocol of a tenth of the paper's times, and its rescue.
+        let scaled = &theories["vllm-cpu-tiny-30k"];
+        assert_eq!(scaled.from_empty_s, 300.0);
+        assert_eq!(scaled.rescue.unwrap().released_by_s, 480.0);
+        let (cell, multiple) = RESCUES[0];
+        let share = |released_by_s: f64| {
+            let mut theory = theories[cell].clone();
+            theory.rescue.as_mut().unwrap().released_by_s = released_by_s;
+            number(&least_share(&theory, multiple).unwrap())
+        };
+        // Of the 5100 s from the cap to the hold's start, 1020 are left.
+        assert!((share(3120.0) / share(7200.0) - 5.0).abs() < 1e-9);
     }
 
     #[test]

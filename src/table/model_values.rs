@@ -20,8 +20,10 @@ pub(super) mod trap;
 use std::collections::BTreeMap;
 
 use super::{Cell, Col, Heading, Table};
+use crate::digits::decimals;
 use crate::model::Theory;
 use crate::model::curve::layers::h4::Rescue;
+use crate::model::theory::RegisteredRescue;
 use crate::published::ModelValue;
 use crate::rule::rescue::RescueTest;
 use crate::run::SourceFile;
@@ -30,7 +32,7 @@ pub use answer::{Answer, Unanswered};
 pub use ask::{Ask, Asks, Point, Take, Undetermined};
 pub use layers::{gap_over_turnover, token_ratio};
 pub use printed::Printed;
-pub use question::{At, Cut, Load, Settings, Value};
+pub use question::{At, Cut, Formula, Load, Settings};
 pub use registry::{Quantity, quantities};
 
 /// A published value, as the file states it.
@@ -64,8 +66,7 @@ impl AnsweredValue {
     /// Printed digits after the point.
     pub fn digits(&self) -> usize {
         let Some(tolerance) = self.published.tolerance else {
-            let printed = self.published.published.to_string();
-            return printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            return decimals(&self.published.published.to_string());
         };
         libm::ceil(-libm::log10(2.0 * tolerance) - 1e-9).max(0.0) as usize
     }
@@ -95,19 +96,20 @@ pub fn solve(configs: &Configs) -> Result<BTreeMap<String, Theory>, Unanswered> 
             let mut theory = Theory::of(cell, workload)
                 .map_err(|why| Unanswered::new(format!("cell {name}: {why}")))?;
             theory.rescue = rescue_in(name, configs);
-            theories.insert(name.clone(), theory.under(protocol.paired));
+            theories.insert(name.clone(), theory.under(protocol.paired, protocol.e0b.horizon_s));
         }
     }
     Ok(theories)
 }
 
 /// The rescue that is registered in a cell (R1, R4; sec 5).
-fn rescue_in(cell: &str, configs: &Configs) -> Option<Rescue> {
+fn rescue_in(cell: &str, configs: &Configs) -> Option<RegisteredRescue> {
     let mut registrations = configs.registrations.values().map(|file| &file.registration);
     registrations.find_map(|registration| {
         let test = RescueTest::of(&registration.test).filter(|_| registration.cell == cell)?;
         let cap = registration.cap? as f64;
-        Some(Rescue { engage_s: test.engage_s, cap, hold_s: test.hold_s })
+        let rescue = Rescue { engage_s: test.engage_s, cap, hold_s: test.hold_s };
+        Some(RegisteredRescue { rescue, released_by_s: test.released_by_s })
     })
 }
 

@@ -48,7 +48,7 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
             .new(|trap| trap.stuck.clone()),
         Heading("trigger_gone", "", "Whether every session of the trigger had left")
             .new(|trap| trap.trigger_gone.clone()),
-        Heading("onset_s", "s", "Start of the trap's first window")
+        Heading("onset_s", "s", "End of the trap's first window")
             .optional(0, |trap| trap.life.trapped_from_s),
         Heading("trapped_s", "s", "How long it stayed trapped").optional(0, |trap| trap.lasted_s()),
         Heading(

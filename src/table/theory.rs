@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::model_values::fluid::SLOPE_BIN_S;
 use super::model_values::{
-    Answer, At, Load, Printed, Unanswered, Value, curve, layers, onset, sessions, trap,
+    Answer, At, Formula, Load, Printed, Unanswered, curve, layers, onset, sessions, trap,
 };
 use super::{Cell, Col, Heading, Table};
 use crate::model::fluid::sojourn::completed_by_s;
@@ -34,7 +34,7 @@ pub enum Prediction {
 
 /// A column of model values: its heading, the digits it is printed with (none: a count), and
 /// its quantity.
-type Predicted = (Heading, Option<usize>, Value);
+type Predicted = (Heading, Option<usize>, Formula);
 
 pub(crate) use trapcheck_answers::drain::COROLLARY_3_CUTS;
 

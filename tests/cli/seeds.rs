@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use trapcheck::plan::{Arrivals, Burst, Kind, OpenArrivals, Plan};
+use trapcheck::plan::{Arrivals, Kind, OpenArrivals, Plan};
 use trapcheck::setup::Workload;
 
 use crate::project::root;
@@ -21,12 +21,11 @@ fn burst_over_nominal() -> Vec<f64> {
     let configs = trapcheck::configs::load(&root().join("configs")).unwrap();
     let (_, workload, protocol) = configs.of_cell("sglang-300k").unwrap();
     let burst = protocol.paired.burst;
-    let sessions = u32::try_from(burst.sessions).unwrap();
     let arrivals = Arrivals::Open(OpenArrivals {
         rate_per_s: 0.001,
         horizon_s: protocol.paired.horizon_s,
         cut: None,
-        burst: Some(Burst { sessions, start_s: burst.start_s, length_s: burst.length_s }),
+        burst: Some(burst),
     });
     let turns = workload.survival();
     let mean: f64 = (1..).zip(&turns).map(|(k, g)| g * workload.prompt_tokens(k) as f64).sum();

@@ -1,8 +1,8 @@
 //! The entry model's curve of a cell (App. E.9).
 
-use crate::digits::fixed;
+use crate::digits::Rounded;
 use crate::facts::{Fact, answers, facts};
-use crate::model::curve::entry::State;
+use crate::model::curve::entry::StationaryState;
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::curve::trace::Fold;
 use crate::model::{ModelError, Theory, positive};
@@ -10,7 +10,7 @@ use crate::table::{Cell, Col, Heading, Table};
 
 /// A state of the curve, its rate in lambda_ref and its share of turns that hit.
 struct Shown {
-    state: State,
+    state: StationaryState,
     mu_over_ref: f64,
     hit_share: f64,
 }
@@ -35,7 +35,7 @@ pub fn curve(
     let lambda_ref = theory.cell.lambda_ref_per_s;
     let found = curve.folds();
     let fold = |f: &Fold| -> Fact {
-        let range = [f.from_population, f.to_population].map(|n| fixed(n, 1));
+        let range = [f.from_population, f.to_population].map(|n| Rounded::new(n, 1));
         ("fold, in sessions", Cell::Range(range), "")
     };
     let folds: Vec<Fact> = found.iter().map(fold).collect();

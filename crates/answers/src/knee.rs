@@ -1,7 +1,7 @@
 //! Where a closed population falls off: the bracket, the cap, and every population looked at.
 
 use crate::facts::{Fact, answers, facts};
-use crate::ladder::{Bracket, Found, Outcome, Start, State};
+use crate::ladder::{Bracket, Found, HitState, Outcome, Start};
 use crate::table::{Cell, Col, Heading, Table};
 
 /// What was found of an engine, with or without its host tier, from both starts.
@@ -45,10 +45,10 @@ impl Knee {
     }
 
     /// Populations that stay as they start: good from empty and not good from a trap.
-    fn both(&self) -> Option<[String; 2]> {
+    fn both(&self) -> Option<[u64; 2]> {
         let (good, heals) = (self.empty.bracket().good_up_to?, self.trap.bracket().good_up_to);
         let from = heals.map_or(1, |n| n + 1);
-        (from <= good).then(|| [from.to_string(), good.to_string()])
+        (from <= good).then(|| [from, good].map(u64::from))
     }
 }
 
@@ -124,7 +124,7 @@ fn found(knee: &Knee, host: &'static str) -> Vec<Fact> {
         (crossing, Cell::optional(knee.empty.half_hit_crossing(), 1), "sessions"),
         (heals, count(trap.good_up_to), "sessions"),
         (stays, count(trap.trapped_from), "sessions"),
-        (both, knee.both().map_or(Cell::text("none seen"), Cell::Range), "sessions"),
+        (both, knee.both().map_or(Cell::text("none seen"), Cell::whole_numbers), "sessions"),
     ]
 }
 
@@ -144,7 +144,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn in_state(&self, state: State) -> u64 {
+    fn in_state(&self, state: HitState) -> u64 {
         self.outcomes.iter().filter(|outcome| outcome.state == Some(state)).count() as u64
     }
 
@@ -177,9 +177,9 @@ pub fn populations(knee: &Knee, with_host: Option<&Knee>) -> Table {
             .count(|of| of.population.into()),
         Heading("hits", "%", "Cached tokens over those that could be reused")
             .known(1, |of| of.mean(|o| Some(100.0 * o.hit_share?))),
-        Heading("good", "", "Seeds that are good").count(|of| of.in_state(State::Good)),
-        Heading("between", "", "Seeds that hit in part").count(|of| of.in_state(State::Between)),
-        Heading("trapped", "", "Seeds that are trapped").count(|of| of.in_state(State::Trapped)),
+        Heading("good", "", "Seeds that are good").count(|of| of.in_state(HitState::Good)),
+        Heading("between", "", "Seeds that hit in part").count(|of| of.in_state(HitState::Between)),
+        Heading("trapped", "", "Seeds that are trapped").count(|of| of.in_state(HitState::Trapped)),
         Heading("turns_per_s", "turns/s", "Turns answered")
             .known(3, |of| of.mean(|o| Some(o.turns_per_s))),
         Heading("first_token_s", "s", "Median time to the first token")

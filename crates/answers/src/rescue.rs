@@ -149,7 +149,7 @@ fn answer(
 /// The caps as a range of numbers, or what is said in their place.
 fn caps_cell(range: Option<RescuingCaps>) -> Cell {
     match range.and_then(|range| range.whole()) {
-        Some((from, Some(to))) => Cell::Range([from.to_string(), to.to_string()]),
+        Some((from, Some(to))) => Cell::whole_numbers([from, to]),
         _ => Cell::text(words(range)),
     }
 }

@@ -184,8 +184,7 @@ impl Which {
         workload.check().map_err(|message| Refused(format!("workload: {message}")))?;
         let mut theory = Theory::of(&cell, &workload)
             .map_err(|e| Refused::about(&format!("cell {}", cell.name), &e))?
-            .under(paired);
-        theory.from_empty_s = from_empty_s;
+            .under(paired, from_empty_s);
         if (self.cell.is_none() || self.workload.is_some()) && self.lambda_ref.is_none() {
             // Nothing was measured: rates are multiples of the model's own capacity.
             theory.cell.lambda_ref_per_s = theory.model_f.lambda_miss_per_s();

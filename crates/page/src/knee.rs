@@ -5,7 +5,7 @@ use trapcheck_answers::engine;
 use trapcheck_answers::search::{Answer, InTurn, Search, predicted};
 use trapcheck_runs::configs::Configs;
 
-use crate::ladder::{Start, State};
+use crate::ladder::{HitState, Start};
 use crate::question::Question;
 use crate::reply::Reply;
 use crate::{Refused, command};
@@ -40,10 +40,10 @@ pub fn knee(question: &Question, configs: &Configs) -> Result<Reply, Refused> {
 
 /// Every run of the engine as it is, from both starts.
 fn points(search: &Search, found: &Answer) -> Vec<Value> {
-    let state = |state: State| match state {
-        State::Good => "good",
-        State::Between => "between",
-        State::Trapped => "trapped",
+    let state = |state: HitState| match state {
+        HitState::Good => "good",
+        HitState::Between => "between",
+        HitState::Trapped => "trapped",
     };
     let of = |start: Start| {
         found.knee.from(start).populations.iter().flat_map(move |(population, outcomes)| {

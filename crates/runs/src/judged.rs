@@ -13,7 +13,7 @@ pub mod what_if;
 
 use std::sync::Arc;
 
-pub use binding::Binding;
+pub use binding::RunBinding;
 pub use bound::BoundBy;
 pub use score::{ScoredRun, Scoring};
 pub use statistics::Unreadable;

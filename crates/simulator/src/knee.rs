@@ -67,7 +67,7 @@ pub enum Start {
     Trap,
 }
 
-impl State {
+impl HitState {
     /// Its word in tables.
     pub const fn word(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl Start {
 
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum HitState {
     /// It hits what it can.
     Good,
     /// It hits in part.
@@ -119,7 +119,7 @@ pub struct Outcome {
     /// Requests that wait, mean.
     pub waiting: f64,
     /// Its state; `None` where it cannot be told.
-    pub state: Option<State>,
+    pub state: Option<HitState>,
 }
 
 impl Question<'_> {
@@ -194,13 +194,13 @@ impl Question<'_> {
 
 impl Levels {
     /// The state that a share of hits means.
-    pub fn state(self, hit_share: f64) -> State {
+    pub fn state(self, hit_share: f64) -> HitState {
         if hit_share >= self.good {
-            State::Good
+            HitState::Good
         } else if hit_share < self.trapped {
-            State::Trapped
+            HitState::Trapped
         } else {
-            State::Between
+            HitState::Between
         }
     }
 }

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use crate::limits;
 pub use crate::run::Kind;
+use crate::setup::protocol::Burst;
 use crate::setup::{Trace, TraceTurn, Workload};
 use sample::SessionLaw;
 use stream::{Purpose, Stream};
@@ -116,17 +117,6 @@ pub struct Cut {
     pub from_s: f64,
     /// The rate from then on, sessions/s.
     pub rate_per_s: f64,
-}
-
-/// Fresh sessions, uniform over a short time (App. E.2).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Burst {
-    /// How many.
-    pub sessions: u32,
-    /// t_b, when the first may arrive, seconds.
-    pub start_s: f64,
-    /// Within how many seconds they all arrive.
-    pub length_s: f64,
 }
 
 /// Arrivals that cannot be drawn.
@@ -307,18 +297,18 @@ impl OpenArrivals {
                 return Err(PlanError::CutNotLower { before_per_s, after_per_s });
             }
         }
-        self.burst.map_or(Ok(()), |burst| burst.check(self.horizon_s))
+        self.burst.map_or(Ok(()), |burst| check_burst(burst, self.horizon_s))
     }
 
     /// Before a cut, of which none is so early that it matters to what can be drawn.
     fn expected_sessions(&self) -> f64 {
-        let burst = self.burst.map_or(0.0, |burst| f64::from(burst.sessions));
+        let burst = self.burst.map_or(0.0, |burst| burst.sessions as f64);
         self.rate_per_s * self.horizon_s + burst
     }
 
     fn draw(&self, law: &SessionLaw<'_>, seed: u64) -> Vec<DrawnSession> {
         let base = self.base_times(seed);
-        let burst = self.burst.map(|b| b.times(seed)).unwrap_or_default();
+        let burst = self.burst.map(|burst| burst_times(burst, seed)).unwrap_or_default();
         let of = |kind, times: Vec<f64>| {
             times.into_iter().enumerate().map(move |(i, t)| law.session(kind, i as u32, Some(t)))
         };
@@ -356,28 +346,27 @@ impl OpenArrivals {
     }
 }
 
-impl Burst {
-    fn check(&self, horizon_s: f64) -> Result<(), PlanError> {
-        if self.sessions == 0 {
-            return Err(PlanError::EmptyBurst);
-        }
-        positive("burst.length_s", self.length_s)?;
-        let (start_s, end_s) = (self.start_s, self.start_s + self.length_s);
-        if !(start_s >= 0.0 && end_s <= horizon_s) {
-            return Err(PlanError::BurstOutsideHorizon { start_s, end_s, horizon_s });
-        }
-        Ok(())
+fn check_burst(burst: Burst, horizon_s: f64) -> Result<(), PlanError> {
+    if burst.sessions == 0 {
+        return Err(PlanError::EmptyBurst);
     }
+    positive("burst.length_s", burst.length_s)?;
+    let (start_s, end_s) = (burst.start_s, burst.start_s + burst.length_s);
+    if !(start_s >= 0.0 && end_s <= horizon_s) {
+        return Err(PlanError::BurstOutsideHorizon { start_s, end_s, horizon_s });
+    }
+    Ok(())
+}
 
-    /// The first n arrival times of the draw, in order of time.
-    fn times(&self, seed: u64) -> Vec<f64> {
-        let mut stream = Stream::new(seed, Purpose::BurstArrivals, 0);
-        let mut times: Vec<f64> = (0..self.sessions)
-            .map(|_| sample::microseconds(self.start_s + self.length_s * stream.uniform()))
-            .collect();
-        times.sort_by(f64::total_cmp);
-        times
-    }
+/// A burst's arrival times, uniform over its length: the first n of the draw, in order of time
+/// (App. E.2).
+fn burst_times(burst: Burst, seed: u64) -> Vec<f64> {
+    let mut stream = Stream::new(seed, Purpose::BurstArrivals, 0);
+    let mut times: Vec<f64> = (0..burst.sessions)
+        .map(|_| sample::microseconds(burst.start_s + burst.length_s * stream.uniform()))
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), PlanError> {

@@ -9,7 +9,7 @@ pub mod form;
 
 use std::borrow::Cow;
 
-use crate::digits::fixed;
+use crate::digits::{Rounded, fixed};
 use crate::escape::escaped;
 use crate::hash::SourceFile;
 pub use column::{Col, Heading};
@@ -36,8 +36,8 @@ pub enum Cell {
     Count(u64),
     /// A number, with the digits after the point it is printed with.
     Number(f64, usize),
-    /// From the least to the greatest, as they are printed.
-    Range([String; 2]),
+    /// From the least to the greatest.
+    Range([Rounded; 2]),
     /// The data cannot say.
     Unknown,
     /// The question does not arise for this row.
@@ -84,6 +84,11 @@ impl Cell {
         value.map_or(Self::Empty, |x| Self::Number(x, digits))
     }
 
+    /// From one whole number to another.
+    pub fn whole_numbers(ends: [u64; 2]) -> Self {
+        Self::Range(ends.map(|end| Rounded::new(end as f64, 0)))
+    }
+
     /// Yes or no, where it can be told.
     pub fn yes_no(value: Option<bool>) -> Self {
         value.map_or(Self::Unknown, |yes| Self::text(if yes { "yes" } else { "no" }))
@@ -95,7 +100,7 @@ impl Cell {
             Self::Text(text) => escaped(text).into_owned(),
             Self::Count(n) => n.to_string(),
             Self::Number(x, digits) => fixed(*x, *digits),
-            Self::Range(ends) => ends.join(" to "),
+            Self::Range([least, greatest]) => format!("{least} to {greatest}"),
             Self::Unknown => "unknown".into(),
             Self::Empty => String::new(),
         }

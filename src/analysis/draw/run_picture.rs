@@ -3,7 +3,7 @@
 use crate::figure::Figure;
 use crate::figure::run_picture::{RunPanel, RunPicture, SlopeLine, Threshold, run_picture};
 use crate::figure::timeline::Timeline;
-use crate::judged::Binding;
+use crate::judged::RunBinding;
 use crate::judged::score::ScoredRun;
 use crate::rule::{Clause, Comparison};
 use crate::table::fixed;
@@ -54,7 +54,7 @@ fn verdict(run: &ScoredRun) -> String {
         format!(": {} {measured}, needs {}", clause.quantity, clause.needs.words(false))
     });
     let by = match run.binding {
-        Binding::Published => ", by the paper's published rule",
+        RunBinding::Published => ", by the paper's published rule",
         _ => "",
     };
     format!("{}{clause}{by}", state.state.word())

@@ -43,10 +43,10 @@ pub struct Given {
 pub(super) struct Seeds<'g>(Vec<(&'g Given, BTreeMap<u64, Vec<u64>>)>);
 
 impl Given {
-    fn is_of(&self, job: &CampaignRun<'_>) -> bool {
-        job.planned.test.cell == self.cell
-            && (job.planned.arm.arm() == Arm::E0b) == self.from_empty
-            && job.planned.multiple == Some(self.multiple)
+    fn is_of(&self, run: &CampaignRun<'_>) -> bool {
+        run.planned.test.cell == self.cell
+            && (run.planned.arm.arm() == Arm::E0b) == self.from_empty
+            && run.planned.multiple == Some(self.multiple)
     }
 
     /// Whether a plan has what the paper's seed has.
@@ -67,21 +67,21 @@ impl<'g> Seeds<'g> {
     /// A count that no run is of, by its rate or its seed, or that no plan has.
     pub(super) fn of<'a>(
         given: &'g [Given],
-        jobs: &[&CampaignRun<'a>],
+        runs: &[&CampaignRun<'a>],
         draws: u64,
         step: u64,
     ) -> Result<Self, AnalysisError> {
         let found = given.iter().map(|given| {
-            let of_cell = || jobs.iter().filter(|job| given.is_of(job));
+            let of_cell = || runs.iter().filter(|run| given.is_of(run));
             // Uncut, and without a burst: the base stream that its arms share.
-            let job = of_cell()
-                .find(|job| matches!(job.planned.arm.arm(), Arm::NoBurst | Arm::E0b))
+            let run = of_cell()
+                .find(|run| matches!(run.planned.arm.arm(), Arm::NoBurst | Arm::E0b))
                 .ok_or_else(|| given.wrong(draws, "no run of an uncut arm has this rate"))?;
             let of_seed = |(seed, sessions): (&u64, &[u64; 2])| {
-                if !of_cell().any(|job| job.spec.seed == *seed) {
+                if !of_cell().any(|run| run.spec.seed == *seed) {
                     return Err(given.wrong(draws, &format!("sessions: no run has seed {seed}")));
                 }
-                let seeds = given.seeds(&job.spec, *seed, *sessions, draws, step)?;
+                let seeds = given.seeds(&run.spec, *seed, *sessions, draws, step)?;
                 Ok((*seed, seeds))
             };
             let by_seed = given.sessions.iter().map(of_seed);
@@ -91,9 +91,9 @@ impl<'g> Seeds<'g> {
     }
 
     /// The seed of a draw of a run, if the paper prints what arrived in it.
-    pub(super) fn get(&self, draw: u64, job: &CampaignRun<'_>) -> Option<u64> {
-        let mut of_run = self.0.iter().filter(|(given, _)| given.is_of(job));
-        let seeds = of_run.find_map(|(_, by_seed)| by_seed.get(&job.spec.seed))?;
+    pub(super) fn get(&self, draw: u64, run: &CampaignRun<'_>) -> Option<u64> {
+        let mut of_run = self.0.iter().filter(|(given, _)| given.is_of(run));
+        let seeds = of_run.find_map(|(_, by_seed)| by_seed.get(&run.spec.seed))?;
         seeds.get(usize::try_from(draw).ok()?).copied()
     }
 }

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::digits::decimals;
 use crate::table::{Cell, Column, Row, Table};
 
 /// A cell that the question does not arise for.
@@ -217,8 +218,11 @@ fn cell(field: &str, holds: Holds) -> Cell {
         (_, Holds::Counts) => field.parse().map_or_else(|_| words(), Cell::Count),
         (_, Holds::Numbers(digits)) => number(digits),
         (_, Holds::Ranges) => match field.split_once(" to ") {
-            Some((least, most)) => Cell::Range([least.into(), most.into()]),
-            None => number(field.split_once('.').map_or(0, |(_, after)| after.len())),
+            Some((least, most)) => match (least.parse(), most.parse()) {
+                (Ok(least), Ok(most)) => Cell::Range([least, most]),
+                _ => words(),
+            },
+            None => number(decimals(field)),
         },
     }
 }
@@ -247,7 +251,7 @@ mod tests {
     }
 
     fn two_draws() -> [Table; 2] {
-        let range = |a: &str, b: &str| Cell::Range([a.into(), b.into()]);
+        let range = |a: &str, b: &str| Cell::Range([a, b].map(|end| end.parse().unwrap()));
         let first = vec![Cell::text("a b"), Cell::Number(1.65, 2), Cell::Count(3), Cell::Empty];
         let second = vec![Cell::text(""), Cell::Unknown, Cell::Empty, range("0.1", "0.25")];
         let third = vec![Cell::text("x"), Cell::Number(-2e-9, 2), Cell::Count(0), Cell::Unknown];

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use trapcheck::campaign::{CampaignRun, State};
+use trapcheck::campaign::{CampaignRun, Presence};
 use trapcheck::files::write_beside;
 use trapcheck::slurm::script;
 
@@ -15,17 +15,17 @@ use super::Args;
 pub fn write(
     args: &Args,
     name: &str,
-    jobs: &[&CampaignRun<'_>],
+    runs: &[&CampaignRun<'_>],
     dir: &Path,
 ) -> anyhow::Result<ExitCode> {
     let mut ids = Vec::new();
-    for job in jobs {
-        if job.state(&args.out)? != State::Made {
-            ids.push(job.planned.id.clone());
+    for run in runs {
+        if run.presence(&args.out)? != Presence::Made {
+            ids.push(run.planned.id.clone());
         }
     }
     if ids.is_empty() {
-        eprintln!("all {} runs are made: nothing to submit", jobs.len());
+        eprintln!("all {} runs are made: nothing to submit", runs.len());
         return Ok(ExitCode::SUCCESS);
     }
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;

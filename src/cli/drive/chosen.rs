@@ -53,23 +53,23 @@ pub fn choose<T>(
     let all =
         campaign_runs(&campaign, configs, |options| Options { sample_s: args.sample, ..options })?;
     all.iter().try_for_each(CampaignRun::check)?;
-    let known = |run: &String| all.iter().any(|job| job.planned.id == *run);
-    if let Some(run) = args.run.iter().find(|run| !known(run)) {
-        let runs = all.iter().map(|job| job.planned.id.as_str());
-        bail!("{} (--list lists them)", unknown("run", run, "", runs));
+    let known = |id: &String| all.iter().any(|run| run.planned.id == *id);
+    if let Some(id) = args.run.iter().find(|id| !known(id)) {
+        let ids = all.iter().map(|run| run.planned.id.as_str());
+        bail!("{} (--list lists them)", unknown("run", id, "", ids));
     }
-    let registered = |job: &CampaignRun<'_>| {
-        let name = job.planned.test.registration.as_ref()?;
+    let registered = |run: &CampaignRun<'_>| {
+        let name = run.planned.test.registration.as_ref()?;
         Some(&configs.registrations.get(name)?.registration)
     };
-    let wanted = |job: &&CampaignRun<'_>| args.run.is_empty() || args.run.contains(&job.planned.id);
+    let wanted = |run: &&CampaignRun<'_>| args.run.is_empty() || args.run.contains(&run.planned.id);
     let wanted: Vec<&CampaignRun<'_>> = all.iter().filter(wanted).collect();
     project::tell_sessions(configs, &wanted);
-    let chosen = wanted.into_iter().map(|job| Chosen {
-        spec: job.spec.clone(),
-        label: job.label.clone(),
-        dir: args.out.join(&job.dir),
-        rule: registered(job).map(|r| r.rule).unwrap_or_default(),
+    let chosen = wanted.into_iter().map(|run| Chosen {
+        spec: run.spec.clone(),
+        label: run.label.clone(),
+        dir: args.out.join(&run.dir),
+        rule: registered(run).map(|r| r.rule).unwrap_or_default(),
     });
     work(chosen.collect())
 }

@@ -6,8 +6,9 @@ use anyhow::bail;
 
 use trapcheck::nearest::unknown;
 use trapcheck::numbers::Manifest;
-use trapcheck::numbers::ledger::answers::Basis;
+use trapcheck::numbers::ledger::answers::{Basis, in_words};
 use trapcheck::numbers::ledger::bindings::{Cause, stem};
+use trapcheck::numbers::ledger::predictive::Direction;
 use trapcheck::numbers::ledger::{Entry, Status};
 use trapcheck::table::{Cell, Col, Heading, Table};
 
@@ -76,8 +77,8 @@ fn table(rows: Vec<&Entry>) -> Table {
         Heading("unit", "", "Its unit").new(|entry| Cell::text(&entry.unit)),
         Heading("interval", "", "What holds 95 % of the draws").new(|e| Cell::text(interval(e))),
         Heading("direction", "", "Which way ours differs")
-            .new(|entry| Cell::text(&entry.direction)),
-        Heading("basis", "", "What ours rests on").new(|entry| Cell::text(&entry.basis)),
+            .new(|entry| Cell::text(entry.direction.map_or("", Direction::words))),
+        Heading("basis", "", "What ours rests on").new(|entry| Cell::text(in_words(&entry.basis))),
         Heading("cause", "", "What makes it differ")
             .new(|entry| Cell::text(entry.cause.as_ref().map_or("", |cause| cause.kind.word()))),
         Heading("remark", "", "Why it is not computed, or what else is to be known")
@@ -91,7 +92,7 @@ fn interval(entry: &Entry) -> String {
     match entry.intervals.as_slice() {
         [one] => format!("{} to {}", one.low, one.high),
         several => {
-            let off = several.iter().filter(|one| !one.outside.is_empty());
+            let off = several.iter().filter(|one| one.outside.is_some());
             let parts = off.map(|one| format!("{} {} to {}", one.what, one.low, one.high));
             parts.collect::<Vec<_>>().join("; ")
         }
@@ -105,7 +106,7 @@ struct Chosen {
     section: Option<String>,
     /// `Some(None)` for a cause that is not known.
     cause: Option<Option<Cause>>,
-    basis: Option<&'static str>,
+    basis: Option<Basis>,
     grep: Vec<String>,
     value: Option<(f64, usize)>,
 }
@@ -138,15 +139,14 @@ impl Filter {
             chosen.cause = Some(found);
         }
         if let Some(asked) = &self.basis {
+            let found = Basis::ALL.into_iter().find(|b| b.words().starts_with(&plain(asked)));
             let known = Basis::ALL.map(Basis::words);
-            let found = known.into_iter().find(|words| words.starts_with(&plain(asked)));
             let Some(found) = found else { bail!(unknown("basis", asked, "", known)) };
             chosen.basis = Some(found);
         }
         if let Some(asked) = &self.value {
             let Ok(value) = asked.parse::<f64>() else { bail!("--value {asked}: no number") };
-            let digits = asked.split_once('.').map_or(0, |(_, after)| after.len());
-            chosen.value = Some((value, digits));
+            chosen.value = Some((value, crate::digits::decimals(asked)));
         }
         Ok(chosen)
     }
@@ -164,7 +164,7 @@ impl Chosen {
         self.status.is_none_or(|status| entry.status == status)
             && self.section.as_ref().is_none_or(|section| entry.section == *section)
             && self.cause.is_none_or(|asked| entry.status == Status::Differs && cause == asked)
-            && self.basis.is_none_or(|words| entry.basis.split(" and ").any(|own| own == words))
+            && self.basis.is_none_or(|basis| entry.basis.contains(&basis))
             && self.grep.iter().all(has_text)
             && self.value.is_none_or(|value| {
                 [&entry.published, &entry.ours].iter().any(|text| has_value(text, value))

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use trapcheck::nearest::unknown;
+use trapcheck::numbers::ledger::answers;
+use trapcheck::numbers::ledger::predictive::Direction;
 use trapcheck::numbers::ledger::{Entry, Interval, Status};
 use trapcheck::numbers::{Manifest, SourceEntry};
 
@@ -53,7 +55,7 @@ fn explained(entry: &Entry, manifest: &Manifest) -> String {
         let ours = if entry.ours.is_empty() { "nothing".into() } else { with_unit(&entry.ours) };
         line("ours", &ours);
     }
-    line("rests on", &entry.basis);
+    line("rests on", &answers::in_words(&entry.basis));
     line("status", entry.status.words());
     if entry.status == Status::Differs {
         line("differs", &way(entry));
@@ -106,18 +108,18 @@ fn fields(line: &mut impl FnMut(&str, &str), what: &str, text: &str) {
 }
 
 fn way(entry: &Entry) -> String {
-    match (entry.direction.is_empty(), entry.gap.is_empty()) {
-        (true, _) => entry.gap.clone(),
-        (false, true) => entry.direction.clone(),
-        (false, false) => format!("{}: {}", entry.direction, entry.gap),
+    match entry.direction {
+        None => entry.gap.clone(),
+        Some(direction) if entry.gap.is_empty() => direction.to_string(),
+        Some(direction) => format!("{direction}: {}", entry.gap),
     }
 }
 
 /// `low end: 459 against 240 to 350 (median 301, 40 draws below it, width 0.24 of it): ours below`.
 fn in_words(interval: &Interval) -> String {
     let Interval { what, published, low, high, median, rank, width, outside } = interval;
-    let width = if width.is_empty() { String::new() } else { format!(", width {width} of it") };
-    let rank = if rank.is_empty() { String::new() } else { format!(", {rank} draws below") };
-    let outside = if outside.is_empty() { "inside" } else { outside };
+    let width = width.map_or_else(String::new, |width| format!(", width {width} of it"));
+    let rank = rank.map_or_else(String::new, |rank| format!(", {rank} draws below"));
+    let outside = outside.map_or("inside", Direction::words);
     format!("{what}: {published} against {low} to {high} (median {median}{rank}{width}): {outside}")
 }

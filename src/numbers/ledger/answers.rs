@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::analysis::ensemble::stored::Draws;
 use crate::hash::SourceFile;
-use crate::query::{Answer, Database, Frames, QueryError, Read, Statement};
+use crate::nearest::unknown;
+use crate::query::{Answer, Database, Frames, QueryError, RowsRead, Statement};
 use crate::table::{Cell, Table};
 
 use super::beside::Beside;
@@ -48,11 +49,31 @@ impl Basis {
     }
 }
 
+/// Between what two things rest on, in words.
+const AND: &str = " and ";
+
+/// All that something rests on, in words.
+pub fn in_words(bases: &BTreeSet<Basis>) -> String {
+    bases.iter().map(|basis| basis.words()).collect::<Vec<_>>().join(AND)
+}
+
+/// The same, read back.
+///
+/// # Errors
+/// Words that are none of these.
+pub fn of_words(text: &str) -> Result<BTreeSet<Basis>, String> {
+    let basis = |words: &str| {
+        let found = Basis::ALL.into_iter().find(|basis| basis.words() == words);
+        found.ok_or_else(|| unknown("basis", words, "", Basis::ALL.map(Basis::words)))
+    };
+    text.split(AND).filter(|words| !words.is_empty()).map(basis).collect()
+}
+
 /// What an answer rests on.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Uses {
     /// Rows of tables.
-    pub read: Vec<Read>,
+    pub read: Vec<RowsRead>,
     /// Whose runs, or what else.
     pub basis: BTreeSet<Basis>,
     /// The files that the rows come from.
@@ -125,7 +146,7 @@ impl Answers {
         let of_draws: BTreeSet<&str> = draws.names().collect();
         statements.retain(|(sql, _)| {
             let uses = &answers[*sql].uses;
-            let is_drawn = |read: &Read| of_draws.contains(read.table.as_str());
+            let is_drawn = |read: &RowsRead| of_draws.contains(read.table.as_str());
             uses.basis.contains(&Basis::Simulated) && uses.read.iter().any(is_drawn)
         });
         for answered in of_each_draw(&frames, &statements, draws, drawn)? {
@@ -296,7 +317,7 @@ fn threads() -> usize {
 }
 
 impl Uses {
-    fn of(read: Vec<Read>, database: &Database) -> Self {
+    fn of(read: Vec<RowsRead>, database: &Database) -> Self {
         let mut uses = Self { sources: database.sources(&read), ..Self::default() };
         for read in &read {
             let Some(table) = database.tables().find(|table| table.name == read.table) else {

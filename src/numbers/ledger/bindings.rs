@@ -74,7 +74,7 @@ pub struct Binding {
     pub cause: Option<Cause>,
     /// On which side that would put ours.
     #[serde(default)]
-    pub ours: Option<OurSide>,
+    pub ours: Option<Direction>,
     /// The `select` that agrees if the cause is that: by another definition, or of runs whose
     /// plan is like the paper's.
     #[serde(default)]
@@ -85,26 +85,6 @@ pub struct Binding {
     /// The ensemble that it is held against in place of the campaign's.
     #[serde(default)]
     pub given: Option<Beside>,
-}
-
-/// On which side of what is published ours lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OurSide {
-    /// Above it.
-    Above,
-    /// Below it.
-    Below,
-}
-
-impl OurSide {
-    /// In the words of a direction.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Above => Direction::OursAbove.words(),
-            Self::Below => Direction::OursBelow.words(),
-        }
-    }
 }
 
 /// How several values belong together.

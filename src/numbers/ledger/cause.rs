@@ -1,11 +1,12 @@
 //! What makes a number differ: as its binding states it, held against what can be computed, or
 //! chance where it lies just outside.
 
-use crate::digits::fixed;
+use crate::digits::{Rounded, fixed};
 
 use super::bindings::{Binding, Cause};
 use super::compare::Compared;
-use super::comparison::Comparison;
+use super::comparison::ComparisonRules;
+use super::predictive::Direction;
 use super::{Entry, StatedCause, Status};
 
 /// The cause of a difference; `None` where there is no difference, or none is known. `other` is
@@ -19,7 +20,7 @@ pub fn cause(
     binding: &Binding,
     other: Option<&Compared>,
     with: Option<Result<String, String>>,
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> Result<Option<StatedCause>, String> {
     if compared.status != Status::Differs {
         return Ok(None);
@@ -51,7 +52,7 @@ pub fn cause(
 
 /// How it lies just outside, if it does: near the interval of the draws, or as at least one of
 /// them came out.
-fn just_outside(compared: &Compared, how: &Comparison) -> Option<String> {
+fn just_outside(compared: &Compared, how: &ComparisonRules) -> Option<String> {
     if let Some(beyond) = compared.beyond {
         let near = beyond <= how.chance.within_widths;
         return near.then(|| format!("{} widths of the interval outside", fixed(beyond, 2)));
@@ -60,7 +61,7 @@ fn just_outside(compared: &Compared, how: &Comparison) -> Option<String> {
     Some(format!("so in {holds} of {draws} draws"))
 }
 
-fn far_outside(compared: &Compared, how: &Comparison) -> String {
+fn far_outside(compared: &Compared, how: &ComparisonRules) -> String {
     let within = how.chance.within_widths;
     match compared.beyond {
         Some(beyond) if beyond.is_finite() => {
@@ -83,12 +84,11 @@ fn checked(
 ) -> Result<String, String> {
     let mut checked = Vec::new();
     if let Some(side) = binding.ours {
-        let (would, is) = (side.words(), compared.direction.as_str());
-        if is != would {
-            let is = if is.is_empty() { "on no one side" } else { is };
-            return Err(format!("{would} is what it would make, and it is {is}"));
+        if compared.direction != Some(side) {
+            let is = compared.direction.map_or("on no one side", Direction::words);
+            return Err(format!("{side} is what it would make, and it is {is}"));
         }
-        checked.push(format!("{would}, as it would make it"));
+        checked.push(format!("{side}, as it would make it"));
     }
     if let Some(other) = other {
         if let Some(why) = &other.broken {
@@ -111,7 +111,7 @@ pub fn more_than_chance(entries: &[Entry]) -> Option<String> {
     let is_chance = |entry: &&Entry| entry.cause.as_ref().is_some_and(|c| c.kind == Cause::Chance);
     let called = entries.iter().filter(is_chance).count();
     let expected: f64 =
-        entries.iter().filter_map(|entry| entry.by_chance.parse::<f64>().ok()).sum();
+        entries.iter().filter_map(|entry| entry.by_chance).map(Rounded::value).sum();
     (called as f64 > expected.ceil()).then(|| {
         format!("{called} differences are put down to chance, which makes {}", fixed(expected, 0))
     })

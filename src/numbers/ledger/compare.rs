@@ -7,14 +7,14 @@
 mod draws;
 mod exact;
 
-use crate::digits::fixed;
+use crate::digits::{Rounded, fixed};
 use crate::table::{Cell, Table};
 
 use super::answers::{Answered, Basis, OfRuns, Uses};
 use super::beside::Beside;
 use super::bindings::{Binding, BoundForm};
-use super::comparison::Comparison;
-use super::predictive::{self, Shape, Side};
+use super::comparison::ComparisonRules;
+use super::predictive::{self, Direction, Shape, Side};
 use super::published::Form;
 use super::{Interval, Status};
 use draws::against_draws;
@@ -72,8 +72,8 @@ pub struct Own {
 pub struct Compared {
     /// Ours, to the digits of the published value.
     pub ours: String,
-    /// Ours, value by value, to these digits.
-    pub each: Vec<String>,
+    /// Ours, number by number, to these digits; none for words.
+    pub each: Vec<Rounded>,
     /// How it stands.
     pub status: Status,
     /// Value by value against the draws.
@@ -84,8 +84,8 @@ pub struct Compared {
     pub has_engine_rows: bool,
     /// How likely it is to differ by chance.
     pub by_chance: f64,
-    /// Which way it differs: `ours above`, `ours below`, or nothing.
-    pub direction: String,
+    /// Which way it differs, if that can be told.
+    pub direction: Option<Direction>,
     /// How far outside the intervals of the draws, the farthest value in widths of its own
     /// interval; `None` where there is none.
     pub beyond: Option<f64>,
@@ -173,7 +173,7 @@ impl Compared {
 }
 
 /// Compares.
-pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
+pub fn compare(asked: &Asked<'_>, own: &Own, how: &ComparisonRules) -> Compared {
     let ours = match &own.ours {
         Ok(ours) => ours,
         Err(why) => return Compared::broken(why.clone()),
@@ -195,9 +195,13 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
         compared.because.truncate(compared.because.trim_end_matches("; ").len());
     }
     let each = ours.iter().flatten().enumerate();
-    compared.each = each.map(|(i, value)| value.print(asked.digits(i))).collect();
+    let number = |(i, value): (usize, &Value)| Some(Rounded::new(value.number()?, asked.digits(i)));
+    compared.each = each.clone().filter_map(number).collect();
     compared.ours = match (ours, &compared.broken) {
-        (Some(_), _) => compared.each.join(asked.joint(compared.each.len())),
+        (Some(values), _) => {
+            let words = each.map(|(i, value)| value.print(asked.digits(i)));
+            words.collect::<Vec<_>>().join(asked.joint(values.len()))
+        }
         (None, None) => "none".into(),
         (None, Some(_)) => String::new(),
     };
@@ -236,6 +240,13 @@ fn of_both(OfRuns { engine, simulated, .. }: OfRuns) -> String {
 }
 
 impl Value {
+    const fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(x) => Some(*x),
+            Self::Text(_) => None,
+        }
+    }
+
     fn print(&self, digits: usize) -> String {
         match self {
             Self::Number(x) => fixed(*x, digits),
@@ -268,9 +279,9 @@ impl Asked<'_> {
         values: &'v [f64],
         rounding: &'v [f64],
         wide: f64,
-    ) -> predictive::Stated<'v> {
+    ) -> predictive::StatedNumbers<'v> {
         let (shape, bound) = (self.shape(), self.binding.bound);
-        predictive::Stated { values, rounding, shape, bound, wide }
+        predictive::StatedNumbers { values, rounding, shape, bound, wide }
     }
 
     /// How its values are held against draws.
@@ -310,11 +321,7 @@ pub fn half_digit(published: f64, digits: usize, approx: bool) -> f64 {
 
 /// Numbers, if all are.
 fn numbers(values: &[Value]) -> Option<Vec<f64>> {
-    let number = |value: &Value| match value {
-        Value::Number(x) => Some(*x),
-        Value::Text(_) => None,
-    };
-    values.iter().map(number).collect()
+    values.iter().map(Value::number).collect()
 }
 
 fn bound_in_words(side: Side) -> String {

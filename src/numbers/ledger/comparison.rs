@@ -13,7 +13,7 @@ pub const COMPARISON: &str = "analysis/numbers/comparison.yaml";
 /// What is chosen about comparisons.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Comparison {
+pub struct ComparisonRules {
     /// When an interval says nothing.
     pub uninformative: Uninformative,
     /// When a difference may be chance.
@@ -48,7 +48,7 @@ pub struct Chance {
 }
 
 #[cfg(test)]
-impl Comparison {
+impl ComparisonRules {
     /// What the tests of a comparison compare by.
     pub(super) fn of_tests() -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Comparison {
     }
 }
 
-impl Comparison {
+impl ComparisonRules {
     /// Reads the file.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::table::{Cell, Col, Heading, Table};
 use super::Status;
 use super::beside::Beside;
 use super::compare::{Asked, Own, compare};
-use super::comparison::Comparison;
+use super::comparison::ComparisonRules;
 use super::predictive::Moved;
 
 /// A number or a field of a table's row, without and with it.
@@ -31,7 +31,7 @@ impl Effect {
         published: String,
         asked: &Asked<'_>,
         (which, [own, with]): (Beside, [&Own; 2]),
-        how: &Comparison,
+        how: &ComparisonRules,
     ) -> Option<Self> {
         if own.draws.is_empty() || with.draws.is_empty() {
             return None;

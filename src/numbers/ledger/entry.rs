@@ -1,17 +1,20 @@
 //! A row of the ledger, and how many rows stand how.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::digits::fixed;
+use crate::digits::{NotPrinted, Rounded};
 use crate::table::{Cell, Col, Heading, Table};
 
 use super::answers::{Basis, Uses};
 use super::bindings::{Binding, Cause, StatedBasis};
 use super::compare::Compared;
-use super::predictive::Against;
+use super::predictive::{Against, Direction};
+use super::written::{self, always, or_nothing};
 
 /// The table of settings. How many there are in all is no number's matter.
 pub const SETTINGS: &str = "settings";
@@ -78,26 +81,62 @@ impl Status {
 }
 
 /// One value against the draws, as it is printed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interval {
     /// Which value, where there are several: `low end`, `spread`, `value 2`; of a table's row
     /// with its field.
     pub what: String,
     /// What is published.
-    pub published: String,
+    #[serde(with = "always")]
+    pub published: Rounded,
     /// The interval's lower end.
-    pub low: String,
+    #[serde(with = "always")]
+    pub low: End,
     /// Its upper end.
-    pub high: String,
+    #[serde(with = "always")]
+    pub high: End,
     /// The middle draw.
-    pub median: String,
-    /// How many draws lie below what is published; empty where there are none.
-    pub rank: String,
-    /// The interval's width over the published value; empty for one of 0.
-    pub width: String,
-    /// `ours above`, `ours below`; empty inside.
-    pub outside: String,
+    #[serde(with = "always")]
+    pub median: Rounded,
+    /// How many draws lie below what is published; none where there are no draws.
+    #[serde(with = "or_nothing")]
+    pub rank: Option<Rounded>,
+    /// The interval's width over the published value; none for one of 0.
+    #[serde(with = "or_nothing")]
+    pub width: Option<Rounded>,
+    /// On which side ours lies; none inside.
+    #[serde(with = "or_nothing")]
+    pub outside: Option<Direction>,
+}
+
+/// An end of an interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum End {
+    /// Here.
+    At(Rounded),
+    /// Nowhere: any value on this side is inside.
+    Any,
+}
+
+/// How an end that is nowhere is printed.
+const ANY: &str = "any";
+
+impl fmt::Display for End {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(end) => end.fmt(to),
+            Self::Any => to.write_str(ANY),
+        }
+    }
+}
+
+impl FromStr for End {
+    type Err = NotPrinted;
+
+    fn from_str(text: &str) -> Result<Self, NotPrinted> {
+        if text == ANY { Ok(Self::Any) } else { text.parse().map(Self::At) }
+    }
 }
 
 /// What makes a number differ.
@@ -132,20 +171,24 @@ pub struct Entry {
     pub published: String,
     /// As computed here, to the same digits; empty where it is not.
     pub ours: String,
-    /// What ours rests on, in words.
-    pub basis: String,
+    /// What ours rests on.
+    #[serde(with = "written::bases")]
+    pub basis: BTreeSet<Basis>,
     /// How it stands.
     pub status: Status,
-    /// `ours above` or `ours below`, where it differs and that can be told.
-    pub direction: String,
+    /// On which side ours lies, where it differs and that can be told.
+    #[serde(with = "or_nothing")]
+    pub direction: Option<Direction>,
     /// By how much the two are apart.
     pub gap: String,
-    /// The same as a share of the larger of the two.
-    pub apart: String,
+    /// The same as a share of the larger of the two; none where they are not apart.
+    #[serde(with = "or_nothing")]
+    pub apart: Option<Rounded>,
     /// Value by value against the draws.
     pub intervals: Vec<Interval>,
-    /// How likely it is to differ by chance.
-    pub by_chance: String,
+    /// How likely it is to differ by chance; none where chance has no part.
+    #[serde(with = "or_nothing")]
+    pub by_chance: Option<Rounded>,
     /// What makes it differ; nothing where that is not known.
     pub cause: Option<StatedCause>,
     /// Why it is not computed, or what else is to be known.
@@ -164,20 +207,20 @@ impl Interval {
         let (low, high) = against.interval;
         let is_whole = digits == 0 && [low, high].iter().all(|x| x.fract() == 0.0);
         let more = if is_whole { 0 } else { digits + 1 };
-        let print = |x: f64| if x.is_finite() { fixed(x, more) } else { "any".to_owned() };
-        let width = against.relative_width;
+        let end = |x: f64| if x.is_finite() { End::At(Rounded::new(x, more)) } else { End::Any };
+        let rank = |rank: f64| Rounded::new(rank, usize::from(rank.fract() != 0.0));
         Self {
             what: against.what.clone(),
-            published: fixed(against.published, if against.what == "share" { 2 } else { digits }),
-            low: print(low),
-            high: print(high),
-            median: print(against.median),
-            rank: match against.rank {
-                rank if rank.is_nan() => String::new(),
-                rank => fixed(rank, usize::from(rank.fract() != 0.0)),
-            },
-            width: width.map_or_else(String::new, |width| fixed(width, 2)),
-            outside: against.outside.map_or("", |way| way.words()).into(),
+            published: Rounded::new(
+                against.published,
+                if against.what == "share" { 2 } else { digits },
+            ),
+            low: end(low),
+            high: end(high),
+            median: Rounded::new(against.median, more),
+            rank: against.rank.map(rank),
+            width: against.relative_width.map(|width| Rounded::new(width, 2)),
+            outside: against.outside,
         }
     }
 }
@@ -187,24 +230,23 @@ impl Entry {
     pub fn stand(&mut self, compared: &Compared, uses: Option<&Uses>, binding: &Binding) {
         self.ours.clone_from(&compared.ours);
         self.status = compared.status;
-        self.direction.clone_from(&compared.direction);
+        self.direction = compared.direction;
         self.gap.clone_from(&compared.gap);
-        self.apart = if compared.apart > 0.0 { fixed(compared.apart, 3) } else { String::new() };
+        self.apart = (compared.apart > 0.0).then(|| Rounded::new(compared.apart, 3));
         self.intervals.clone_from(&compared.intervals);
         self.by_chance = chance(compared.by_chance);
         self.because.clone_from(&compared.because);
         let Some(uses) = uses else { return };
-        self.basis =
-            basis(uses, binding).iter().map(|b| b.words()).collect::<Vec<_>>().join(" and ");
+        self.basis = basis(uses, binding);
         let read = uses.read.iter().filter(|read| read.table != SETTINGS);
         self.read = read.map(|read| (read.table.clone(), read.rows.len(), read.of)).collect();
         self.computed_from = uses.files.iter().cloned().collect();
     }
 }
 
-/// A probability as it is printed; nothing where chance has no part.
-pub fn chance(by_chance: f64) -> String {
-    if by_chance > 0.0 { fixed(by_chance, 3) } else { String::new() }
+/// A probability as it is printed; none where chance has no part.
+pub fn chance(by_chance: f64) -> Option<Rounded> {
+    (by_chance > 0.0).then(|| Rounded::new(by_chance, 3))
 }
 
 /// What an answer rests on, with what its binding says.

@@ -6,7 +6,7 @@ use crate::digits::fixed;
 use super::Status;
 use super::beside::Beside;
 use super::compare::{Asked, Own, compare};
-use super::comparison::Comparison;
+use super::comparison::ComparisonRules;
 use super::predictive::{Moved, more_than_half, moved};
 
 /// What it makes of ours, in words.
@@ -18,7 +18,7 @@ pub fn told(
     which: Beside,
     own: &Own,
     with: &Own,
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> Result<String, String> {
     let after = compare(asked, with, how);
     if let Some(why) = after.broken {

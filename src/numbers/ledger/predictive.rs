@@ -17,9 +17,12 @@ mod part;
 mod two_shares;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::nearest::unknown;
 use part::{parts, reach};
 pub use two_shares::two_shares;
 
@@ -84,7 +87,7 @@ impl Side {
 
 /// What is published.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stated<'a> {
+pub struct StatedNumbers<'a> {
     /// Its values.
     pub values: &'a [f64],
     /// Half a unit of the last digit of each.
@@ -97,7 +100,7 @@ pub struct Stated<'a> {
     pub wide: f64,
 }
 
-impl Stated<'_> {
+impl StatedNumbers<'_> {
     /// Whether a draw's values keep to a bound.
     pub fn keeps(&self, side: Side, draw: &[f64]) -> bool {
         let bounds = self.values.iter().zip(self.rounding);
@@ -117,12 +120,14 @@ pub enum Standing {
     Differs,
 }
 
-/// Which way it is outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// On which side of what is published ours lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Direction {
-    /// The draws lie above what is published.
+    /// Above it.
+    #[serde(rename = "above")]
     OursAbove,
-    /// The draws lie below it.
+    /// Below it.
+    #[serde(rename = "below")]
     OursBelow,
 }
 
@@ -133,6 +138,22 @@ impl Direction {
             Self::OursAbove => "ours above",
             Self::OursBelow => "ours below",
         }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.words())
+    }
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let both = [Self::OursAbove, Self::OursBelow];
+        let found = both.into_iter().find(|direction| direction.words() == text);
+        found.ok_or_else(|| unknown("direction", text, "", both.map(Self::words)))
     }
 }
 
@@ -147,9 +168,9 @@ pub struct Against {
     pub interval: (f64, f64),
     /// The draws' median.
     pub median: f64,
-    /// How many draws lie below the published value; one that equals it counts half. No number
+    /// How many draws lie below the published value; one that equals it counts half. `None`
     /// where there are no draws.
-    pub rank: f64,
+    pub rank: Option<f64>,
     /// The interval's width over the published value; `None` where that is 0 and it is not.
     pub relative_width: Option<f64>,
     /// Which way it is outside, if it is.
@@ -170,7 +191,7 @@ impl Against {
 
 /// How published values stand to the draws.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct AgainstDraws {
     /// How they stand.
     pub standing: Standing,
     /// Value by value; none for a bound or words, or with too few draws.
@@ -183,7 +204,7 @@ pub struct Judged {
     pub by_chance: f64,
 }
 
-impl Judged {
+impl AgainstDraws {
     fn without_interval(draws: usize) -> Self {
         Self {
             standing: Standing::Uninformative,
@@ -196,13 +217,13 @@ impl Judged {
 }
 
 /// Holds what is published against the draws; a draw without the statistic is `None`.
-pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
+pub fn judge(stated: &StatedNumbers<'_>, draws: &[Option<Vec<f64>>]) -> AgainstDraws {
     let whole = |draw: &&Vec<f64>| {
         draw.len() == stated.values.len() && draw.iter().all(|value| value.is_finite())
     };
     let draws: Vec<&Vec<f64>> = draws.iter().flatten().filter(whole).collect();
     if draws.len() < FEWEST_DRAWS || stated.values.is_empty() {
-        return Judged::without_interval(draws.len());
+        return AgainstDraws::without_interval(draws.len());
     }
     if let Some(side) = stated.bound {
         return bound(stated, side, &draws);
@@ -224,7 +245,7 @@ pub fn judge(stated: &Stated<'_>, draws: &[Option<Vec<f64>>]) -> Judged {
     };
     let n = draws.len();
     let by_chance = 2.0 * trimmed(n) as f64 / (n + 1) as f64;
-    Judged { standing, against, draws: n, holds_in: None, by_chance }
+    AgainstDraws { standing, against, draws: n, holds_in: None, by_chance }
 }
 
 /// A value of each draw, with and without one thing.
@@ -248,7 +269,7 @@ pub struct Moved {
 /// without it, or, where none does, nearest to an end of them; `None` where too few draws have
 /// an interval, or none has it both ways.
 pub fn moved(
-    stated: &Stated<'_>,
+    stated: &StatedNumbers<'_>,
     draws: &[Option<Vec<f64>>],
     with: &[Option<Vec<f64>>],
 ) -> Option<Moved> {
@@ -264,7 +285,7 @@ pub fn moved(
     let judged = judge(stated, draws);
     let middle = judged.draws as f64 / 2.0;
     let beyond = |one: &Against| one.beyond().unwrap_or(-1.0);
-    let off = |one: &Against| (one.rank - middle).abs();
+    let off = |one: &Against| one.rank.map_or(0.0, |rank| (rank - middle).abs());
     let farthest =
         |a: &Against, b: &Against| beyond(a).total_cmp(&beyond(b)).then(off(a).total_cmp(&off(b)));
     let numbered = judged.against.iter().enumerate();
@@ -305,10 +326,10 @@ fn few_of(draws: usize) -> f64 {
 /// An outcome in words, or as a list of no fixed length, against those of the draws: it differs
 /// if it is one of those that together hardly a draw has. It says nothing if more than `wide` of
 /// the draws came out otherwise. `None` is a draw that has no outcome, an outcome as well.
-pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Judged {
+pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> AgainstDraws {
     let n = draws.len();
     if n < FEWEST_DRAWS {
-        return Judged::without_interval(n);
+        return AgainstDraws::without_interval(n);
     }
     let mut counts: BTreeMap<&Option<T>, usize> = BTreeMap::new();
     for draw in draws {
@@ -327,12 +348,12 @@ pub fn outcome<T: Ord>(stated: &Option<T>, draws: &[Option<T>], wide: f64) -> Ju
         Standing::Consistent
     };
     let by_chance = libm::floor(few) / (n + 1) as f64;
-    Judged { standing, against: Vec::new(), draws: n, holds_in: Some(alike), by_chance }
+    AgainstDraws { standing, against: Vec::new(), draws: n, holds_in: Some(alike), by_chance }
 }
 
 /// A bound differs where hardly a draw keeps to it, and says something where hardly one
 /// does not.
-fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
+fn bound(stated: &StatedNumbers<'_>, side: Side, draws: &[&Vec<f64>]) -> AgainstDraws {
     let holds_in = draws.iter().filter(|draw| stated.keeps(side, draw)).count();
     let n = draws.len();
     let few = few_of(n);
@@ -342,7 +363,7 @@ fn bound(stated: &Stated<'_>, side: Side, draws: &[&Vec<f64>]) -> Judged {
         _ => Standing::Uninformative,
     };
     let by_chance = libm::floor(few) / (n + 1) as f64;
-    Judged { standing, against: Vec::new(), draws: n, holds_in: Some(holds_in), by_chance }
+    AgainstDraws { standing, against: Vec::new(), draws: n, holds_in: Some(holds_in), by_chance }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::beside::Beside;
 use super::bindings::{Binding, Block, filled};
 use super::cause::cause;
 use super::compare::{Asked, Compared, Own, Stated, compare, of_cells};
-use super::comparison::Comparison;
+use super::comparison::ComparisonRules;
 use super::entry::{Entry, basis};
 use super::moved::told;
 use super::published::{Form, PublishedTable, numeric, shown};
@@ -119,7 +119,7 @@ impl<'a> AskedTable<'a> {
     }
 
     /// Compares every row.
-    pub fn compared(&self, answers: &Answers, how: &Comparison) -> ComparedTable {
+    pub fn compared(&self, answers: &Answers, how: &ComparisonRules) -> ComparedTable {
         let mut out = ComparedTable { entries: Vec::new(), table: None, broken: Vec::new() };
         let (mut rows, mut names): (Vec<_>, Vec<String>) = (Vec::new(), Vec::new());
         for row in &self.rows {
@@ -205,7 +205,7 @@ impl AskedRow<'_> {
         &'f self,
         field: &'f AskedField<'_>,
         answers: &'f Answers,
-        how: &Comparison,
+        how: &ComparisonRules,
     ) -> Field<'f> {
         let none = Binding::default();
         if let Some(Err(why)) = &field.query {
@@ -261,7 +261,7 @@ impl AskedRow<'_> {
         field: &AskedField<'_>,
         which: Option<Beside>,
         answers: &'f Answers,
-        how: &Comparison,
+        how: &ComparisonRules,
     ) -> Option<(Own, &'f Uses, Option<Form>)> {
         let Some(query) = &field.query else {
             return self.of_blocks(field.name, which, answers, how);
@@ -277,7 +277,7 @@ impl AskedRow<'_> {
         field: &str,
         which: Option<Beside>,
         answers: &'f Answers,
-        how: &Comparison,
+        how: &ComparisonRules,
     ) -> Option<(Own, &'f Uses, Option<Form>)> {
         self.blocks.iter().find_map(|block| {
             let answered = answers.get(block.query.as_ref()?)?;
@@ -299,7 +299,7 @@ impl AskedRow<'_> {
     }
 
     /// Which row is its own in an answer with one for each of some published rows.
-    fn own_row(&self, answer: &Table, how: &Comparison) -> Option<usize> {
+    fn own_row(&self, answer: &Table, how: &ComparisonRules) -> Option<usize> {
         let is_own = |cells: &[Cell]| {
             self.keys.iter().all(|key| {
                 let published = self.published.iter().find(|(name, _)| name == key);
@@ -314,7 +314,7 @@ impl AskedRow<'_> {
 }
 
 impl AskedField<'_> {
-    fn unanswered(&self, compared: Compared, how: &Comparison) -> Field<'_> {
+    fn unanswered(&self, compared: Compared, how: &ComparisonRules) -> Field<'_> {
         let published = shown(self.value);
         Field {
             name: self.name,
@@ -339,7 +339,7 @@ impl AskedField<'_> {
         compared: &Compared,
         with: Option<Result<String, String>>,
         answers: &Answers,
-        how: &Comparison,
+        how: &ComparisonRules,
     ) -> Result<Option<StatedCause>, String> {
         let none = Binding::default();
         let other = match &self.agrees {
@@ -378,7 +378,7 @@ fn stated(value: &Value) -> Stated {
 }
 
 /// Whether a cell of ours names the same as a published key.
-fn is_key(own: &Cell, published: &Value, how: &Comparison) -> bool {
+fn is_key(own: &Cell, published: &Value, how: &ComparisonRules) -> bool {
     let number = match own {
         Cell::Number(x, _) => Some(*x),
         Cell::Count(n) => Some(*n as f64),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::ledger::answers::in_words;
 use super::super::ledger::bindings::stem;
 use super::super::ledger::{Entry, Interval, Status};
 use super::{cause, code, sections};
@@ -61,7 +62,7 @@ fn compared(out: &mut String, entries: &[&Entry], status: Status) {
                 entry.ours.clone(),
                 intervals,
                 ranks,
-                entry.basis.clone(),
+                in_words(&entry.basis),
                 remark,
             ],
         );
@@ -71,13 +72,13 @@ fn compared(out: &mut String, entries: &[&Entry], status: Status) {
 /// Which way and by how much it differs.
 fn way(entry: &Entry) -> String {
     let how = if entry.gap.is_empty() { &entry.because } else { &entry.gap };
-    if entry.direction.is_empty() { how.clone() } else { format!("{}: {how}", entry.direction) }
+    entry.direction.map_or_else(|| how.clone(), |direction| format!("{direction}: {how}"))
 }
 
 /// Intervals and ranks; of a table's row those of its failing fields.
 pub fn intervals(entry: &Entry) -> (String, String) {
     let failing: Vec<&Interval> =
-        entry.intervals.iter().filter(|interval| !interval.outside.is_empty()).collect();
+        entry.intervals.iter().filter(|interval| interval.outside.is_some()).collect();
     let shown: Vec<&Interval> = match entry.kind == "table" {
         true => failing,
         false => entry.intervals.iter().collect(),
@@ -88,7 +89,8 @@ pub fn intervals(entry: &Entry) -> (String, String) {
         if alone { ends } else { format!("{}: {ends}", interval.what) }
     };
     let ends: Vec<String> = shown.iter().map(one).collect();
-    let ranks: Vec<&str> = shown.iter().map(|interval| interval.rank.as_str()).collect();
+    let rank = |interval: &&Interval| interval.rank.map_or_else(String::new, |r| r.to_string());
+    let ranks: Vec<String> = shown.iter().map(rank).collect();
     (ends.join("; "), ranks.join("; "))
 }
 
@@ -107,7 +109,10 @@ fn row<const N: usize>(out: &mut String, cells: [String; N]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::ledger::entry::End;
+    use super::super::super::ledger::predictive::Direction;
     use super::*;
+    use crate::digits::Rounded;
 
     #[test]
     fn what_differs_stands_first_with_the_end_that_fails() {
@@ -122,18 +127,18 @@ mod tests {
         };
         let interval = Interval {
             what: "value".into(),
-            published: "1.01".into(),
-            low: "1.1".into(),
-            high: "1.3".into(),
-            median: "1.2".into(),
-            rank: "0".into(),
-            width: "0.20".into(),
-            outside: "ours above".into(),
+            published: Rounded::new(1.01, 2),
+            low: End::At(Rounded::new(1.1, 1)),
+            high: End::At(Rounded::new(1.3, 1)),
+            median: Rounded::new(1.2, 1),
+            rank: Some(Rounded::new(0.0, 0)),
+            width: Some(Rounded::new(0.2, 2)),
+            outside: Some(Direction::OursAbove),
         };
         let ledger = [
             entry("inside", Status::Consistent),
             Entry {
-                direction: "ours above".into(),
+                direction: Some(Direction::OursAbove),
                 gap: "value 1.01, ours 1.1 to 1.3".into(),
                 intervals: vec![interval],
                 ..entry("off", Status::Differs)

@@ -1,7 +1,7 @@
 //! Closed runs of an engine beside the simulator's, quantity by quantity, with what the
 //! simulator's are spread over.
 
-use crate::knee::{ClosedMeasures, Levels, State};
+use crate::knee::{ClosedMeasures, HitState, Levels};
 use crate::setup::Arm;
 use crate::table::{Cell, Col, Heading, Table};
 
@@ -116,7 +116,7 @@ impl Beside {
         };
         let within = measured.flatten().zip(speeds).map(|(x, [a, b])| {
             // As printed: what reads the same is within.
-            let printed = |x: f64| crate::digits::fixed(x, digits).parse().unwrap_or(x);
+            let printed = |x: f64| crate::digits::rounded(x, digits);
             printed(a) <= printed(x) && printed(x) <= printed(b)
         });
         Row {
@@ -134,14 +134,14 @@ impl Beside {
 
     fn state(&self, levels: Levels) -> Row {
         let of = |m: &ClosedMeasures| m.state(levels);
-        let word = |state: Option<State>| state.map_or(Cell::Unknown, |s| Cell::text(s.word()));
+        let word = |state: Option<HitState>| state.map_or(Cell::Unknown, |s| Cell::text(s.word()));
         let (measured, own) = (self.measured.as_ref().map(of), of(&self.predicted));
         // The worst of them first.
-        let span = |all: Vec<State>| match (all.iter().max(), all.iter().min()) {
+        let span = |all: Vec<HitState>| match (all.iter().max(), all.iter().min()) {
             (Some(worst), Some(best)) => [*worst, *best].map(|s| Cell::text(s.word())),
             _ => [Cell::Empty, Cell::Empty],
         };
-        let speeds: Vec<State> = self.speeds.iter().filter_map(of).chain(own).collect();
+        let speeds: Vec<HitState> = self.speeds.iter().filter_map(of).chain(own).collect();
         let ends = speeds.iter().min().copied().zip(speeds.iter().max().copied());
         let within = measured.flatten().zip(ends).map(|(x, (best, worst))| best <= x && x <= worst);
         Row {
@@ -163,13 +163,13 @@ impl Beside {
 fn brackets(runs: &[Beside], levels: Levels) -> Vec<Row> {
     let closed: Vec<&Beside> = runs.iter().filter(|run| run.arm == Arm::Closed).collect();
     let of = |pick: &dyn Fn(&Beside) -> Option<ClosedMeasures>| -> [Option<f64>; 2] {
-        let states: Vec<(u32, Option<State>)> = closed
+        let states: Vec<(u32, Option<HitState>)> = closed
             .iter()
             .map(|run| (run.population, pick(run).and_then(|m| m.state(levels))))
             .collect();
-        let is = |wanted| move |(_, state): &&(u32, Option<State>)| *state == Some(wanted);
-        let good = states.iter().take_while(is(State::Good)).last();
-        let trapped = states.iter().rev().take_while(is(State::Trapped)).last();
+        let is = |wanted| move |(_, state): &&(u32, Option<HitState>)| *state == Some(wanted);
+        let good = states.iter().take_while(is(HitState::Good)).last();
+        let trapped = states.iter().rev().take_while(is(HitState::Trapped)).last();
         [good, trapped].map(|found| found.map(|(n, _)| f64::from(*n)))
     };
     let measured = closed.iter().any(|run| run.measured.is_some()).then(|| of(&|run| run.measured));

@@ -2,12 +2,12 @@
 //! E.9, F, Table 20).
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Value, needed};
+use super::question::{At, Formula, needed};
 use crate::model::curve::slowdown::{largest_delay_s, population_after, slowed};
-use crate::model::curve::{Curve, State};
+use crate::model::curve::{Curve, StationaryState};
 use crate::model::rescue::gate_drain_s;
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("half_hit_crossing", half_hit_crossing),
     ("good_state", good_population),
     ("unstable_state", unstable_population),
@@ -64,12 +64,12 @@ pub fn slowed_population(at: &At) -> Answer {
     Ok(population_after(&slowed_curve(at)?, at.rate_per_s()?, good_population(at)?, length_s))
 }
 
-fn half_hit(at: &At) -> Result<State, Unanswered> {
+fn half_hit(at: &At) -> Result<StationaryState, Unanswered> {
     let state = at.theory.curve()?.half_hit_crossing();
     state.ok_or_else(|| Unanswered::new("fewer than half of the turns can hit"))
 }
 
-fn in_service(state: State) -> f64 {
+fn in_service(state: StationaryState) -> f64 {
     state.in_service / state.population
 }
 

@@ -2,7 +2,7 @@
 //! (App. A, sec 4, 5).
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Value, needed};
+use super::question::{At, Formula, needed};
 use super::trap;
 use crate::model::fifo::kendall;
 use crate::model::fifo::threshold::critical_backlog;
@@ -14,7 +14,7 @@ pub const SLOPE_BIN_S: f64 = 10.0;
 /// How long a stop is followed (App. E.10), s.
 const STOP_FOLLOWED_S: f64 = 7200.0;
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("lowest_backlog_after_cut", |at| Ok(lowest(at)?.0)),
     ("dip_after_cut_percent", |at| {
         let (lowest, before) = lowest(at)?;

@@ -1,24 +1,22 @@
 //! The heuristic layers (App. E.3, E.5, E.6, E.7, E.9, E.10, Tables 10, 11, 13).
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Value, needed};
+use super::question::{At, Formula, needed};
 use crate::model::cost::speed::all_miss_tokens_per_s;
 use crate::model::curve::layers::h3::{BurstBasin, REMAINING_HORIZON_S};
-use crate::model::curve::layers::h4::{Release, Rescue, release};
+use crate::model::curve::layers::h4::{Release, release};
 use crate::model::curve::layers::rr::{WindowMeans, window_means};
 use crate::model::curve::layers::{demand_cv2, h1, h2};
 use crate::model::fluid::Arrivals;
 use crate::model::fluid::cut::BurstProtocol;
 use crate::model::numeric::dot;
+use crate::model::theory::RegisteredRescue;
 use crate::model::{ModelError, Theory};
-use crate::rule::rescue::RescueTest;
 
 /// The population of the cache-off run behind a token rate (E0a).
 const E0A: f64 = 32.0;
-/// By when a rescue has to be released, s.
-pub const RELEASED_BY_S: f64 = RescueTest::PUBLISHED.released_by_s;
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("averaged_peak_over_lambda_ref", averaged_peak_over_lambda_ref),
     // Of an a-priori cell, for which no lambda_ref had been measured.
     ("averaged_peak_over_lambda_miss", |at| {
@@ -126,23 +124,24 @@ pub fn gap_over_turnover(theory: &Theory, lambda_per_s: f64) -> Result<f64, Mode
 
 /// The rescue that was registered in a cell (R1, R4; sec 5), and how it goes at a rate by
 /// layer H4, from model F's backlog.
-pub fn rescue_release(at: &At) -> Result<(Rescue, Release), Unanswered> {
+pub fn rescue_release(at: &At) -> Result<(RegisteredRescue, Release), Unanswered> {
     let theory = at.theory;
-    let rescue =
+    let registered =
         theory.rescue.ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
+    let rescue = registered.rescue;
     let waiting = at.fluid(&[], rescue.engage_s + 1.0)?.pending(rescue.engage_s);
     let lambda = at.rate_per_s()?;
     let released =
         release(theory.curve()?, &theory.cell, &theory.workload, &rescue, &waiting, lambda)?;
     let released = released.ok_or_else(|| Unanswered::new("the cap does not serve the load"))?;
-    Ok((rescue, released))
+    Ok((registered, released))
 }
 
 /// The least share of layer H4's rates at which the rescue is still released in time, in
 /// percent: both phases take 1/share as long (App. E.7).
 pub fn least_release_share_percent(at: &At) -> Answer {
-    let (rescue, release) = rescue_release(at)?;
-    let available_s = RELEASED_BY_S - rescue.engage_s - rescue.hold_s;
+    let (RegisteredRescue { rescue, released_by_s }, release) = rescue_release(at)?;
+    let available_s = released_by_s - rescue.engage_s - rescue.hold_s;
     Ok(100.0 * (release.first_phase_s + release.second_phase_s) / available_s)
 }
 

@@ -1,13 +1,13 @@
 //! Arithmetic on printed measurements.
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Load, Value, needed};
+use super::question::{At, Formula, Load, needed};
 use super::{curve, onset, sessions};
 use crate::model::window::{
     BurstDrain, largest_feasible_multiple, predicted_drain_s, slope_threshold_per_s,
 };
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("all_miss_sessions_per_s", |at| sessions_per_s(at, at.measured()?.all_miss_tokens_per_s()?)),
     ("all_miss_over_lambda_ref", |at| over_lambda_ref(at, at.measured()?.all_miss_tokens_per_s()?)),
     ("all_miss_of_64_over_lambda_ref", |at| {

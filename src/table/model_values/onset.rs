@@ -1,10 +1,10 @@
 //! The all-miss server and its onset (Prop. 3, Table 20, App. E.9).
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Value};
+use super::question::{At, Formula};
 use crate::model::cost::speed::all_miss_tokens_per_s;
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("onset", onset),
     ("onset_tool_part", tool_part),
     ("onset_pool_part", pool_part),

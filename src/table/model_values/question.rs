@@ -4,12 +4,12 @@ use serde::Deserialize;
 
 use super::answer::{Answer, Unanswered};
 use super::printed::{Printed, PrintedCell};
-use crate::model::curve::State;
+use crate::model::curve::StationaryState;
 use crate::model::fluid::Trajectory;
 use crate::model::{Theory, Trap};
 
 /// How a quantity is computed.
-pub type Value = fn(&At) -> Answer;
+pub type Formula = fn(&At) -> Answer;
 
 /// An offered load.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -117,13 +117,13 @@ impl<'a> At<'a> {
     }
 
     /// The good state of the entry model.
-    pub(super) fn good_state(&self) -> Result<State, Unanswered> {
+    pub(super) fn good_state(&self) -> Result<StationaryState, Unanswered> {
         let state = self.theory.curve()?.good_state(self.rate_per_s()?);
         state.ok_or_else(|| Unanswered::new("no good state at this rate"))
     }
 
     /// The unstable state of the entry model.
-    pub(super) fn unstable_state(&self) -> Result<State, Unanswered> {
+    pub(super) fn unstable_state(&self) -> Result<StationaryState, Unanswered> {
         let state = self.theory.curve()?.unstable_state(self.rate_per_s()?);
         state.ok_or_else(|| Unanswered::new("no unstable state at this rate"))
     }

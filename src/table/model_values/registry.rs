@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::question::Value;
+use super::question::Formula;
 use super::{curve, fluid, layers, measured, onset, sessions, trap};
 use crate::nearest;
 
@@ -13,7 +13,7 @@ pub struct Quantity {
     /// Its name in the files.
     pub name: &'static str,
     /// How it is computed.
-    pub of: Value,
+    pub of: Formula,
 }
 
 /// Every quantity, in the order of the paper's sections.

@@ -1,10 +1,10 @@
 //! What a session asks for (sec 1, 2, App. E.2, E.4, E.9, E.14).
 
 use super::answer::Unanswered;
-use super::question::{At, Value};
+use super::question::{At, Formula};
 use crate::model::cost::hit_prefill_tokens;
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("mean_turns", |at| Ok(at.theory.means.mean_turns)),
     ("session_prompt_tokens", |at| Ok(at.theory.means.session_prompt_tokens())),
     ("mean_footprint_tokens", |at| Ok(at.theory.means.mean_footprint_tokens())),

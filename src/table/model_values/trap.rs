@@ -1,13 +1,13 @@
 //! Model F's asymptotic laws (sec 3, 4, App. A, B, C, Table 3).
 
 use super::answer::{Answer, Unanswered};
-use super::question::{At, Load, Value, needed};
+use super::question::{At, Formula, Load, needed};
 use crate::model::fifo::{premium, roots, sharing};
 use crate::model::numeric::dot;
 use crate::model::window::slope_threshold_per_s;
 use crate::model::{ModelF, Regime};
 
-pub(super) const QUANTITIES: &[(&str, Value)] = &[
+pub(super) const QUANTITIES: &[(&str, Formula)] = &[
     ("rho", rho),
     ("mean_served_prompt_tokens", mean_served_prompt),
     ("gap_slope", gap_slope),

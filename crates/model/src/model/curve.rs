@@ -10,7 +10,7 @@ pub mod layers;
 pub mod slowdown;
 pub mod trace;
 
-pub use entry::{EntryModel, Onset, State};
+pub use entry::{EntryModel, Onset, StationaryState};
 pub use trace::{Curve, Fold};
 
 #[cfg(test)]

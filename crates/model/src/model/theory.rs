@@ -28,11 +28,20 @@ pub struct Theory {
     /// The burst and the window of its paired test; the paper's unless [`Self::under`]
     /// says otherwise.
     pub paired: Paired,
-    /// Length of a run from empty, in seconds; the paper's until it is set.
+    /// Length of a run from empty, in seconds; the paper's likewise.
     pub from_empty_s: f64,
     /// The rescue that was registered in the cell; none until it is set.
-    pub rescue: Option<Rescue>,
+    pub rescue: Option<RegisteredRescue>,
     curve: Option<Curve>,
+}
+
+/// A rescue as it was registered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RegisteredRescue {
+    /// When its cap engages, which, and for how long both queues stay empty.
+    pub rescue: Rescue,
+    /// By when of the run the cap has to be released, in seconds.
+    pub released_by_s: f64,
 }
 
 impl Theory {
@@ -61,10 +70,11 @@ impl Theory {
         })
     }
 
-    /// The same cell under another protocol.
+    /// The same cell under a protocol: its paired test, and how long its runs from empty last,
+    /// in seconds.
     #[must_use]
-    pub fn under(self, paired: Paired) -> Self {
-        Self { paired, ..self }
+    pub fn under(self, paired: Paired, from_empty_s: f64) -> Self {
+        Self { paired, from_empty_s, ..self }
     }
 
     /// lambda of a multiple of lambda_ref, in sessions/s.

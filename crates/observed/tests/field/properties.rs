@@ -12,7 +12,7 @@ use crate::corpus::told;
 use crate::made::{judged, read};
 
 #[derive(Debug, Clone)]
-struct Made {
+struct MadeRequest {
     session: u8,
     submit_ms: u32,
     length_ms: u32,
@@ -20,10 +20,10 @@ struct Made {
     cached: Option<u32>,
 }
 
-fn requests() -> impl Strategy<Value = Vec<Made>> {
+fn requests() -> impl Strategy<Value = Vec<MadeRequest>> {
     let one =
         (0..5_u8, 0..400_000_u32, 1..60_000_u32, 1..100_000_u32, prop::option::of(0..100_u32));
-    let made = one.prop_map(|(session, submit_ms, length_ms, prompt, share)| Made {
+    let made = one.prop_map(|(session, submit_ms, length_ms, prompt, share)| MadeRequest {
         session,
         submit_ms,
         length_ms,
@@ -38,7 +38,7 @@ fn at(ms: u32) -> f64 {
 }
 
 /// The requests as JSON lines and as a table. No two are sent at the same moment.
-fn written(requests: &[Made]) -> (Vec<String>, Vec<String>) {
+fn written(requests: &[MadeRequest]) -> (Vec<String>, Vec<String>) {
     let mut lines = Vec::new();
     let mut rows = Vec::new();
     for (i, r) in (0_u32..).zip(requests) {

@@ -11,7 +11,7 @@ use crate::run::{Meta, Source};
 
 /// How a run stands to the registration it is judged by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Binding {
+pub enum RunBinding {
     /// Its `meta.json` carries the hash of this FILLED registration.
     Bound(String),
     /// It carries the hash of this registration, whose verdicts are not decisive.
@@ -31,7 +31,7 @@ pub enum Binding {
     None,
 }
 
-impl Binding {
+impl RunBinding {
     /// Whether the run was made for the registration, decisive or not.
     pub const fn is_bound(&self) -> bool {
         matches!(self, Self::Bound(_) | Self::NotDecisive(..) | Self::Restated(_))
@@ -108,7 +108,7 @@ pub fn judge_of<'a>(
     meta: &Meta,
     configs: &'a Configs,
     pinned: Option<&'a RegistrationFile>,
-) -> Result<Cow<'a, RegistrationFile>, Binding> {
+) -> Result<Cow<'a, RegistrationFile>, RunBinding> {
     if let Some(file) = pinned.filter(|file| file.registration.is_about(&meta.cell)) {
         return Ok(Cow::Borrowed(file));
     }
@@ -122,37 +122,37 @@ pub fn judge_of<'a>(
     match configs.paired_rule_of_cell(&meta.cell) {
         Ok(Some(file)) => Ok(Cow::Borrowed(file)),
         Ok(None) => {
-            let cell = configs.cell_called(&meta.cell).ok_or(Binding::None)?;
+            let cell = configs.cell_called(&meta.cell).ok_or(RunBinding::None)?;
             Ok(Cow::Owned(RegistrationFile::published(cell)))
         }
-        Err(fit) => {
-            Err(Binding::Several(fit.iter().map(|file| file.path.display().to_string()).collect()))
-        }
+        Err(fit) => Err(RunBinding::Several(
+            fit.iter().map(|file| file.path.display().to_string()).collect(),
+        )),
     }
 }
 
 /// How a run stands to a registration. A control may be bound to one that the registration
 /// names.
-pub fn bind(meta: &Meta, file: &RegistrationFile, configs: &Configs) -> Binding {
+pub fn bind(meta: &Meta, file: &RegistrationFile, configs: &Configs) -> RunBinding {
     let registration = &file.registration;
     let Some(bound) = &meta.registration else {
         return match file.is_published() {
-            true => Binding::Published,
-            false => Binding::Unbound(registration.name.clone()),
+            true => RunBinding::Published,
+            false => RunBinding::Unbound(registration.name.clone()),
         };
     };
     let to = |file: &RegistrationFile| {
         let name = file.registration.name.clone();
         match file.registration.status {
-            Status::Filled => Binding::Bound(name),
-            status => Binding::NotDecisive(name, status),
+            Status::Filled => RunBinding::Bound(name),
+            status => RunBinding::NotDecisive(name, status),
         }
     };
     if bound.sha256 == file.sha256 {
         return to(file);
     }
     if file.restates(&bound.sha256) {
-        return Binding::Restated(registration.name.clone());
+        return RunBinding::Restated(registration.name.clone());
     }
     let parents = || {
         let named =
@@ -161,10 +161,10 @@ pub fn bind(meta: &Meta, file: &RegistrationFile, configs: &Configs) -> Binding 
     };
     let restated = || {
         let parent = parents().find(|file| file.restates(&bound.sha256))?;
-        Some(Binding::Restated(parent.registration.name.clone()))
+        Some(RunBinding::Restated(parent.registration.name.clone()))
     };
     let parent = parents().find(|file| file.sha256 == bound.sha256).map(to);
-    parent.or_else(restated).unwrap_or_else(|| Binding::Elsewhere(bound.sha256.clone()))
+    parent.or_else(restated).unwrap_or_else(|| RunBinding::Elsewhere(bound.sha256.clone()))
 }
 
 /// What a registration judges a run against; `None` for a run without a rate of its own.

@@ -14,7 +14,7 @@ use crate::rule::state::{Load, RunState, is_stuck, judge};
 use crate::setup::ConfigError;
 
 use super::Measured;
-use super::binding::{Binding, bind, judge_of, load_of};
+use super::binding::{RunBinding, bind, judge_of, load_of};
 use super::statistics::{RunStatistics, Unreadable};
 use super::verdict::{Verdict, most_fitting, verdict_of_paired};
 
@@ -25,7 +25,7 @@ pub struct ScoredRun {
     /// What was measured.
     pub statistics: Arc<RunStatistics>,
     /// How it stands to the registration that judged it.
-    pub binding: Binding,
+    pub binding: RunBinding,
     /// The registration that judged it, by name; `None` where nothing did.
     pub judged_by: Option<String>,
     /// The thresholds that judged it; the published ones where nothing did.
@@ -55,7 +55,7 @@ impl ScoredRun {
     /// How it stands to the rule that judged it, in words that name the rule.
     pub fn judged_in_words(&self) -> String {
         match (&self.binding, &self.judged_by) {
-            (Binding::Elsewhere(_), Some(name)) => {
+            (RunBinding::Elsewhere(_), Some(name)) => {
                 format!("{}, judged by {name}", self.binding.words())
             }
             _ => self.binding.words(),
@@ -70,7 +70,7 @@ impl ScoredRun {
     /// The registrations that fit it, where they are several and none was chosen.
     pub fn fitting_rules(&self) -> Option<&[String]> {
         match &self.binding {
-            Binding::Several(files) if self.meta.rate.lambda.is_some() => Some(files),
+            RunBinding::Several(files) if self.meta.rate.lambda.is_some() => Some(files),
             _ => None,
         }
     }

@@ -31,7 +31,7 @@ use crate::run::{Problem, Source};
 use crate::setup::ConfigError;
 
 use super::Measured;
-use super::binding::Binding;
+use super::binding::RunBinding;
 use super::statistics::RunStatistics;
 use voter::Voter;
 
@@ -53,7 +53,7 @@ pub struct VerdictRun {
     /// Checks that are reported and do not decide.
     pub secondary: Vec<Clause>,
     /// How it stands to the registration.
-    pub binding: Binding,
+    pub binding: RunBinding,
     /// Why it does not count, if it does not.
     pub set_aside: Option<String>,
 }
@@ -299,7 +299,7 @@ fn prefer_bound(voters: &mut [Voter]) {
     if voters.iter().any(|e| e.counts() && e.role == Role::Subject && e.decides()) {
         for run in voters.iter_mut().filter(|e| e.counts() && !e.decides()) {
             run.set_aside = Some(match run.binding {
-                Binding::Bound(_) => "simulated, and runs of an engine are there".into(),
+                RunBinding::Bound(_) => "simulated, and runs of an engine are there".into(),
                 _ => format!("{}, and bound runs are there", run.binding.words()),
             });
         }
@@ -319,7 +319,7 @@ fn not_decisive(context: &Context<'_>, counted: &[&Voter]) -> Option<String> {
         return Some(format!("the registration is {}", status.word()));
     }
     let of = |is: &dyn Fn(&Voter) -> bool| counted.iter().filter(|e| is(e)).count();
-    let unbound = of(&|e| !matches!(e.binding, Binding::Bound(_)));
+    let unbound = of(&|e| !matches!(e.binding, RunBinding::Bound(_)));
     let simulated = of(&|e| e.meta.source == Source::Simulator);
     let all = counted.len();
     match (unbound, simulated) {

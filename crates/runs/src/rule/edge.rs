@@ -21,13 +21,13 @@ pub struct EdgeTest {
     /// When a run is stable.
     pub stability: Stability,
     /// A bracket that the runs are to replicate, if any (the fresh seeds of App. E.3).
-    pub replicates: Option<Bracket>,
+    pub replicates: Option<FreshBracket>,
 }
 
 /// A from-empty bracket to be replicated with fresh seeds (App. E.3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Bracket {
+pub struct FreshBracket {
     /// The multiple at which so many seeds must be stable ...
     pub stable_multiple: f64,
     /// ... and how many.
@@ -137,7 +137,7 @@ fn edge(rates: Vec<(f64, bool)>) -> Edge {
 }
 
 /// The outcome of an edge test: the edge, or whether a bracket was replicated.
-pub fn decide(runs: &[FromEmptyRun], replicates: Option<&Bracket>) -> Outcome {
+pub fn decide(runs: &[FromEmptyRun], replicates: Option<&FreshBracket>) -> Outcome {
     let (nominal, realized) = (nominal_edge(runs), realized_edge(runs));
     let groups = vec![group("nominal rates", &nominal), group("realized rates", &realized)];
     let Some(bracket) = replicates else {

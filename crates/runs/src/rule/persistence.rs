@@ -24,7 +24,8 @@ pub struct PersistenceTest {
     pub step_s: f64,
     /// A trap starts at the first window after the trigger with a follow-up hit
     /// fraction of at most this.
-    pub onset_hit_at_most: f64,
+    #[serde(rename = "onset_hit_at_most")]
+    pub trapped_hit_at_most: f64,
     /// It has ended once a later window has at least this.
     pub escape_hit_at_least: f64,
     /// One-sided confidence of the bound on the escape probability.
@@ -36,7 +37,7 @@ impl Default for PersistenceTest {
         Self {
             window_s: 300.0,
             step_s: 10.0,
-            onset_hit_at_most: 0.2,
+            trapped_hit_at_most: 0.2,
             escape_hit_at_least: 0.5,
             confidence: 0.95,
         }
@@ -54,7 +55,7 @@ impl RegisteredTest for PersistenceTest {
              most {}; it has ended by itself once a later {} s have at least {}. How many ended, and \
              the bound on that at {} % confidence.",
             self.window_s,
-            self.onset_hit_at_most,
+            self.trapped_hit_at_most,
             self.window_s,
             self.escape_hit_at_least,
             in_words::percent(self.confidence)
@@ -141,7 +142,7 @@ pub struct TrapLife {
 /// the run's end or an intervention. A window without follow-ups, or one whose hits are
 /// unknown, neither starts nor ends a trap.
 pub fn life(windows: &[Rolled<Share>], rule: &PersistenceTest) -> TrapLife {
-    let trapped = |w: &Rolled<Share>| w.value.is_above(rule.onset_hit_at_most) == Some(false);
+    let trapped = |w: &Rolled<Share>| w.value.is_above(rule.trapped_hit_at_most) == Some(false);
     let Some(first) = windows.iter().position(trapped) else {
         return TrapLife { trapped_from_s: None, escape_s: None, highest: None, trapped_s: 0.0 };
     };
@@ -237,7 +238,7 @@ mod tests {
     fn it_ends_at_a_later_window_of_at_least_a_half() {
         assert_eq!(label(&[0, 499, 0]), "PERSISTED");
         assert_eq!(label(&[0, 500, 0]), "ESCAPED");
-        // Hits before the onset are not an escape.
+        // Hits before the trap are not an escape.
         assert_eq!(label(&[900, 0, 0]), "PERSISTED");
     }
 

@@ -1,7 +1,7 @@
 //! From an arm to what is drawn and what the client does.
 
 use crate::limits;
-use crate::plan::{Arrivals, Burst, Cut, OpenArrivals, Plan};
+use crate::plan::{Arrivals, Cut, OpenArrivals, Plan};
 use crate::setup::{ArmSpec, Schedule};
 
 use super::gate::GateRule;
@@ -33,13 +33,8 @@ pub fn arrivals(
         }
         _ => None,
     };
-    let burst = schedule.burst.map(|burst| Burst {
-        sessions: u32::try_from(burst.sessions).unwrap_or(u32::MAX),
-        start_s: burst.start_s,
-        length_s: burst.length_s,
-    });
     let rate_per_s = multiple * lambda_ref_per_s;
-    Ok(Arrivals::Open(OpenArrivals { rate_per_s, horizon_s, cut, burst }))
+    Ok(Arrivals::Open(OpenArrivals { rate_per_s, horizon_s, cut, burst: schedule.burst }))
 }
 
 /// What the client of an arm does.

@@ -10,7 +10,7 @@ use crate::setup::{Protocol, Trace};
 use crate::sim::directory::{Label, to_run};
 use crate::sim::{RunSpec, SimError, replay};
 
-use super::{Levels, State};
+use super::{HitState, Levels};
 
 /// What a closed run did over the window of its protocol. Rates are per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +56,7 @@ impl ClosedMeasures {
 
     /// Its state by the hits of follow-ups: a run alone tells these, without the record that it
     /// played.
-    pub fn state(&self, levels: Levels) -> Option<State> {
+    pub fn state(&self, levels: Levels) -> Option<HitState> {
         self.follow_up_hits.map(|share| levels.state(share))
     }
 }

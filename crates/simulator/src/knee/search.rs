@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Outcome, State};
+use super::{HitState, Outcome};
 use crate::measure::closed_curve::crossing;
 
 /// A gap between two populations is looked into while it is wider than this share of the lower
@@ -100,9 +100,9 @@ impl Found {
     /// Where it falls off.
     pub fn bracket(&self) -> Bracket {
         let all = |outcomes: &[Outcome], state| outcomes.iter().all(|o| o.state == Some(state));
-        let good = self.populations.iter().take_while(|(_, o)| all(o, State::Good)).last();
+        let good = self.populations.iter().take_while(|(_, o)| all(o, HitState::Good)).last();
         let trapped =
-            self.populations.iter().rev().take_while(|(_, o)| all(o, State::Trapped)).last();
+            self.populations.iter().rev().take_while(|(_, o)| all(o, HitState::Trapped)).last();
         Bracket { good_up_to: good.map(|(n, _)| *n), trapped_from: trapped.map(|(n, _)| *n) }
     }
 

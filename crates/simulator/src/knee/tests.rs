@@ -56,7 +56,7 @@ fn given_populations_are_looked_at_and_no_others() {
 #[test]
 fn a_share_at_a_level_is_good_and_one_at_the_other_is_not_trapped() {
     let levels = Levels::default();
-    assert_eq!(levels.state(0.8), State::Good);
-    assert_eq!(levels.state(0.2), State::Between);
-    assert_eq!(levels.state(0.199), State::Trapped);
+    assert_eq!(levels.state(0.8), HitState::Good);
+    assert_eq!(levels.state(0.2), HitState::Between);
+    assert_eq!(levels.state(0.199), HitState::Trapped);
 }

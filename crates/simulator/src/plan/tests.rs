@@ -22,7 +22,7 @@ fn open(rate_per_s: f64, horizon_s: f64) -> OpenArrivals {
     OpenArrivals { rate_per_s, horizon_s, cut: None, burst: None }
 }
 
-fn burst(sessions: u32) -> Option<Burst> {
+fn burst(sessions: u64) -> Option<Burst> {
     Some(Burst { sessions, start_s: 1200.0, length_s: 60.0 })
 }
 
@@ -170,7 +170,7 @@ proptest! {
 
     #[test]
     fn a_burst_of_n_is_the_first_n_of_the_draw_and_touches_no_base_session(
-        seed in 0_u64..1000, n in 1_u32..200,
+        seed in 0_u64..1000, n in 1_u64..200,
     ) {
         let with = |b| draw(seed, OpenArrivals { burst: b, ..open(0.1, 2000.0) });
         let (some, all, none) = (with(burst(n)), with(burst(200)), with(None));

@@ -14,7 +14,7 @@ const DECODE_CONTEXT_TOKENS: f64 = 8192.0;
 
 /// Iteration costs, scaled to a cell. Seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IterationCosts {
+pub struct ScaledCosts {
     fixed_s: f64,
     floor_s: f64,
     token_s: f64,
@@ -29,7 +29,7 @@ const PER_TURN: &str = "its costs are per turn; the simulator needs iteration co
 const FITTED_SPEED: &str = "its speed is fitted to an all-miss rate, which the simulator does not \
                             do; give a token_cost_factor";
 
-impl IterationCosts {
+impl ScaledCosts {
     /// The costs of an iteration of `cell`, beside those of a turn where it has both: all divided by its speed factor; those per token
     /// multiplied by `token_cost_factor`.
     ///
@@ -106,7 +106,7 @@ impl IterationCosts {
 mod tests {
     use super::*;
 
-    const COSTS: IterationCosts = IterationCosts {
+    const COSTS: ScaledCosts = ScaledCosts {
         fixed_s: 9.24e-3,
         floor_s: 1.26e-3,
         token_s: 62.6e-6,

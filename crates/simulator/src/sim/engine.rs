@@ -13,7 +13,7 @@ use crate::setup::{ArmSpec, Batching, Cell, Scheduling};
 
 use super::SimError;
 use super::Stepping;
-use super::costs::IterationCosts;
+use super::costs::ScaledCosts;
 use super::kv::{Eviction, Hit, Pool};
 use super::options::{Hits, HostTier, Options, Refresh};
 
@@ -21,7 +21,7 @@ use super::options::{Hits, HostTier, Options, Refresh};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EngineSpec {
     /// What an iteration costs.
-    pub costs: IterationCosts,
+    pub costs: ScaledCosts,
     /// M.
     pub pool_tokens: u64,
     /// A hit is rounded down to whole blocks of this many tokens.
@@ -58,7 +58,7 @@ impl EngineSpec {
     pub fn new(cell: &Cell, arm: &ArmSpec, options: &Options) -> Result<Self, SimError> {
         let block_tokens = cell.block_tokens.max(1);
         Ok(Self {
-            costs: IterationCosts::of(cell, options.token_cost_factor)?,
+            costs: ScaledCosts::of(cell, options.token_cost_factor)?,
             pool_tokens: cell.pool_tokens,
             block_tokens,
             chunk_tokens: cell.chunk_tokens,

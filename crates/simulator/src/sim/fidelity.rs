@@ -75,7 +75,7 @@ impl SeedRun<'_> {
     }
 }
 
-/// Computes every row. `run` gives the values of each job, in their order, in as many
+/// Computes every row. `run` gives the values of each run, in their order, in as many
 /// threads as it likes: they are reduced in a fixed order.
 ///
 /// # Errors
@@ -92,15 +92,15 @@ pub fn report(
         .map(|(name, set)| Resolved::new(name, set, configs))
         .collect::<Result<Vec<_>, _>>()?;
     let seeds = |set: &RunSet| (0..set.seeds).map(|i| set.first_seed + i).collect::<Vec<_>>();
-    let jobs: Vec<SeedRun<'_>> = sets
+    let of_seeds: Vec<SeedRun<'_>> = sets
         .iter()
         .flat_map(|set| seeds(set.set).into_iter().map(move |seed| SeedRun { set, seed, fidelity }))
         .collect();
     // In order, so that the error reported does not depend on which thread was first.
-    let values = run(&jobs).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let values = run(&of_seeds).into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut by_set: BTreeMap<&str, Vec<Values>> = BTreeMap::new();
-    for (job, values) in jobs.iter().zip(values) {
-        by_set.entry(job.set.name).or_default().push(values);
+    for (of_seed, values) in of_seeds.iter().zip(values) {
+        by_set.entry(of_seed.set.name).or_default().push(values);
     }
     Ok(fidelity.rows.iter().enumerate().map(|(i, row)| row_of(i, row, fidelity, &by_set)).collect())
 }

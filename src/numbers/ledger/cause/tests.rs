@@ -1,6 +1,5 @@
 //! A stated cause is borne out by what is computed, or contradicted.
 
-use super::super::bindings::OurSide;
 use super::*;
 
 fn stated(kind: Option<Cause>) -> Binding {
@@ -9,7 +8,7 @@ fn stated(kind: Option<Cause>) -> Binding {
 
 /// A difference so many widths outside.
 fn outside(beyond: Option<f64>) -> Compared {
-    let direction = "ours above".into();
+    let direction = Some(Direction::OursAbove);
     Compared { status: Status::Differs, beyond, direction, ..Compared::default() }
 }
 
@@ -19,14 +18,15 @@ fn kind(found: Result<Option<StatedCause>, String>) -> Option<Cause> {
 
 #[test]
 fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
-    let of = |beyond| cause(&outside(beyond), &stated(None), None, None, &Comparison::of_tests());
+    let of =
+        |beyond| cause(&outside(beyond), &stated(None), None, None, &ComparisonRules::of_tests());
     assert_eq!(kind(of(Some(0.25))), Some(Cause::Chance));
     assert_eq!(kind(of(Some(0.26))), None);
     assert_eq!(kind(of(Some(f64::INFINITY))), None);
     assert_eq!(kind(of(None)), None);
     let inside = Compared { status: Status::Consistent, ..outside(Some(0.1)) };
     assert_eq!(
-        kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &Comparison::of_tests())),
+        kind(cause(&inside, &stated(Some(Cause::Plan)), None, None, &ComparisonRules::of_tests())),
         None
     );
 }
@@ -35,8 +35,8 @@ fn what_lies_just_outside_is_put_down_to_chance_and_nothing_farther() {
 fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
     let of = |has_engine_rows| {
         let compared = Compared { has_engine_rows, ..outside(Some(3.0)) };
-        let stated = Binding { ours: Some(OurSide::Below), ..stated(Some(Cause::Simulator)) };
-        cause(&compared, &stated, None, None, &Comparison::of_tests())
+        let stated = Binding { ours: Some(Direction::OursBelow), ..stated(Some(Cause::Simulator)) };
+        cause(&compared, &stated, None, None, &ComparisonRules::of_tests())
     };
     assert!(of(false).unwrap_err().contains("ours below is what it would make"));
     assert_eq!(kind(of(true)), None);
@@ -46,7 +46,7 @@ fn the_simulator_is_not_held_to_be_the_cause_where_an_engines_runs_count_too() {
 fn an_outcome_may_be_chance_if_a_draw_has_it() {
     let of = |holds| {
         let compared = Compared { holds_in: Some((holds, 40)), ..outside(None) };
-        cause(&compared, &stated(None), None, None, &Comparison::of_tests())
+        cause(&compared, &stated(None), None, None, &ComparisonRules::of_tests())
     };
     assert_eq!(of(1).unwrap().unwrap().checked, "so in 1 of 40 draws");
     assert_eq!(kind(of(0)), None);
@@ -55,7 +55,13 @@ fn an_outcome_may_be_chance_if_a_draw_has_it() {
 #[test]
 fn a_stated_chance_that_lies_far_outside_is_contradicted() {
     let of = |beyond| {
-        cause(&outside(beyond), &stated(Some(Cause::Chance)), None, None, &Comparison::of_tests())
+        cause(
+            &outside(beyond),
+            &stated(Some(Cause::Chance)),
+            None,
+            None,
+            &ComparisonRules::of_tests(),
+        )
     };
     assert!(of(Some(0.2)).is_ok());
     assert!(of(Some(0.3)).unwrap_err().contains("0.30 widths of the interval outside"));
@@ -64,20 +70,25 @@ fn a_stated_chance_that_lies_far_outside_is_contradicted() {
 
 #[test]
 fn a_mechanism_that_would_put_ours_on_the_other_side_is_contradicted() {
-    let of = |side, direction: &str| {
+    let of = |side, direction| {
         let binding = Binding { ours: Some(side), ..stated(Some(Cause::Simulator)) };
-        let compared = Compared { direction: direction.into(), ..outside(Some(3.0)) };
-        cause(&compared, &binding, None, None, &Comparison::of_tests())
+        let compared = Compared { direction, ..outside(Some(3.0)) };
+        cause(&compared, &binding, None, None, &ComparisonRules::of_tests())
     };
-    let borne_out = of(OurSide::Above, "ours above").unwrap().unwrap();
+    let borne_out = of(Direction::OursAbove, Some(Direction::OursAbove)).unwrap().unwrap();
     assert_eq!(borne_out.checked, "ours above, as it would make it");
-    assert!(of(OurSide::Below, "ours above").unwrap_err().contains("it is ours above"));
-    assert!(of(OurSide::Below, "").unwrap_err().contains("on no one side"));
+    assert!(
+        of(Direction::OursBelow, Some(Direction::OursAbove))
+            .unwrap_err()
+            .contains("it is ours above")
+    );
+    assert!(of(Direction::OursBelow, None).unwrap_err().contains("on no one side"));
 }
 
 #[test]
 fn what_is_compared_with_no_draw_has_no_cause_in_the_simulator() {
-    let of = |kind| cause(&outside(None), &stated(Some(kind)), None, None, &Comparison::of_tests());
+    let of =
+        |kind| cause(&outside(None), &stated(Some(kind)), None, None, &ComparisonRules::of_tests());
     assert_eq!(kind(of(Cause::Simulator)), None);
     assert_eq!(kind(of(Cause::Definition)), Some(Cause::Definition));
 }
@@ -90,7 +101,7 @@ fn another_definition_has_to_agree() {
             &stated(Some(Cause::Definition)),
             Some(&other),
             None,
-            &Comparison::of_tests(),
+            &ComparisonRules::of_tests(),
         )
     };
     let agrees = Compared { status: Status::Reproduced, ours: "251".into(), ..Compared::default() };
@@ -105,7 +116,7 @@ fn another_definition_has_to_agree() {
 #[test]
 fn no_more_is_put_down_to_chance_than_chance_makes() {
     let entry = |cause: Option<Cause>| Entry {
-        by_chance: "0.500".into(),
+        by_chance: Some(Rounded::new(0.5, 3)),
         cause: cause.map(|kind| StatedCause { kind, ..StatedCause::default() }),
         ..Entry::default()
     };
@@ -128,7 +139,7 @@ fn an_ensemble_that_does_not_move_ours_nearer_contradicts_the_cause() {
             &stated(Some(Cause::Simulator)),
             None,
             Some(with),
-            &Comparison::of_tests(),
+            &ComparisonRules::of_tests(),
         )
     };
     assert_eq!(of(Ok("nearer in 40 of 40".into())).unwrap().unwrap().checked, "nearer in 40 of 40");

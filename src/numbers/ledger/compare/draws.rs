@@ -1,12 +1,12 @@
 //! What rests on simulated runs, against the interval of the ensemble's draws.
 
-use super::super::comparison::Comparison;
-use super::super::predictive::{self, Against, Direction, FEWEST_DRAWS, Judged, Shape, Standing};
+use super::super::comparison::ComparisonRules;
+use super::super::predictive::{self, Against, AgainstDraws, FEWEST_DRAWS, Shape, Standing};
 use super::super::published::Form;
 use super::super::{Interval, Status};
 use super::{Asked, Compared, Own, Stated, Value, Values, bound_in_words, numbers, relative};
 
-pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
+pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &ComparisonRules) -> Compared {
     let wide = how.uninformative.wider_than;
     let shape = asked.shape();
     let (values, rounding) = asked.numbers();
@@ -34,7 +34,7 @@ pub(super) fn against_draws(asked: &Asked<'_>, own: &Own, how: &Comparison) -> C
 }
 
 /// A share that is no statistic of draws, but of many runs at once.
-fn of_many_runs(values: &[f64], own: &Own, shape: Shape, wide: f64) -> Option<Judged> {
+fn of_many_runs(values: &[f64], own: &Own, shape: Shape, wide: f64) -> Option<AgainstDraws> {
     let ours = numbers(own.ours.as_ref().ok()?.as_deref()?)?;
     let whole = |x: f64| (x >= 0.0).then(|| x.round() as u64);
     let pair = |pair: &[f64]| match pair {
@@ -47,7 +47,7 @@ fn of_many_runs(values: &[f64], own: &Own, shape: Shape, wide: f64) -> Option<Ju
 }
 
 /// Outcomes in words, or lists of no fixed length: in seeds' order where that means something.
-fn outcomes(asked: &Asked<'_>, own: &Own, how: &Comparison) -> Compared {
+fn outcomes(asked: &Asked<'_>, own: &Own, how: &ComparisonRules) -> Compared {
     let known = |draw: &Values| draw.as_deref().map(|values| asked.known(values, how));
     let draws: Vec<Option<Vec<String>>> = own.draws.iter().map(known).collect();
     let wide = how.uninformative.wider_than;
@@ -64,7 +64,7 @@ impl Asked<'_> {
     }
 
     /// Values as an outcome.
-    fn known(&self, values: &[Value], how: &Comparison) -> Vec<String> {
+    fn known(&self, values: &[Value], how: &ComparisonRules) -> Vec<String> {
         let print = |(i, value): (usize, &Value)| how.plain(&value.print(self.digits(i)));
         let mut words: Vec<String> = values.iter().enumerate().map(print).collect();
         if self.form == Form::List || self.shape() == Shape::Seeds {
@@ -74,7 +74,7 @@ impl Asked<'_> {
     }
 
     /// The published outcome.
-    fn outcome(&self, how: &Comparison) -> Vec<String> {
+    fn outcome(&self, how: &ComparisonRules) -> Vec<String> {
         let stated: Vec<Value> = match &self.values {
             Stated::Words(words) => words.iter().cloned().map(Value::Text).collect(),
             Stated::Numbers(numbers) => numbers.iter().map(|(x, _)| Value::Number(*x)).collect(),
@@ -84,7 +84,11 @@ impl Asked<'_> {
 
     /// In which draws it is so, without one thing and with it: a draw keeps to the bound or has
     /// the outcome; of numbers, which too few draws have for an interval, a draw has some.
-    pub(in super::super) fn is_so_in(&self, both: [&Own; 2], how: &Comparison) -> [Vec<bool>; 2] {
+    pub(in super::super) fn is_so_in(
+        &self,
+        both: [&Own; 2],
+        how: &ComparisonRules,
+    ) -> [Vec<bool>; 2] {
         let (values, rounding) = self.numbers();
         let stated = self.stated(&values, &rounding, how.uninformative.wider_than);
         let outcome = both.iter().any(|own| self.is_outcome(own)).then(|| self.outcome(how));
@@ -100,7 +104,7 @@ impl Asked<'_> {
     }
 }
 
-fn of_judged(asked: &Asked<'_>, judged: &Judged, draws: usize) -> Compared {
+fn of_judged(asked: &Asked<'_>, judged: &AgainstDraws, draws: usize) -> Compared {
     let digits = |i: usize| asked.digits(i);
     let intervals: Vec<Interval> = judged
         .against
@@ -127,7 +131,7 @@ fn of_judged(asked: &Asked<'_>, judged: &Judged, draws: usize) -> Compared {
             Standing::Uninformative => Status::Uninformative,
             Standing::Differs => Status::Differs,
         },
-        direction: farthest.and_then(|one| one.outside).map_or("", Direction::words).into(),
+        direction: farthest.and_then(|one| one.outside),
         gap: farthest.map_or_else(String::new, |one| gap(one, asked)),
         apart: farthest.map_or(bound_off, |one| distance(one, asked)),
         beyond: judged.against.iter().filter_map(Against::beyond).max_by(f64::total_cmp),

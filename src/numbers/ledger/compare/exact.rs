@@ -3,11 +3,16 @@
 use crate::digits::fixed;
 
 use super::super::Status;
-use super::super::comparison::Comparison;
+use super::super::comparison::ComparisonRules;
+use super::super::predictive::Direction;
 use super::{Asked, Compared, Stated, Value, bound_in_words, numbers, relative};
 
 /// Compares with ours itself.
-pub(super) fn exactly(asked: &Asked<'_>, ours: Option<&[Value]>, how: &Comparison) -> Compared {
+pub(super) fn exactly(
+    asked: &Asked<'_>,
+    ours: Option<&[Value]>,
+    how: &ComparisonRules,
+) -> Compared {
     let stands = |same: bool| if same { Status::Reproduced } else { Status::Differs };
     let Some(ours) = ours else {
         let because = "ours has none".to_owned();
@@ -46,7 +51,7 @@ fn equal_numbers(asked: &Asked<'_>, own: &[f64]) -> Compared {
     let far = relative(own, value);
     Compared {
         status: Status::Differs,
-        direction: if own > value { "ours above" } else { "ours below" }.into(),
+        direction: Some(if own > value { Direction::OursAbove } else { Direction::OursBelow }),
         gap: in_percent(own, value, asked.digits(0)),
         apart: far,
         because: bound.map_or_else(String::new, bound_in_words),

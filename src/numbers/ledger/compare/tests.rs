@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn how() -> Comparison {
+fn how() -> ComparisonRules {
     let words = [("T".to_owned(), "TRAPPED".to_owned())].into();
-    Comparison { words, ..Comparison::of_tests() }
+    ComparisonRules { words, ..ComparisonRules::of_tests() }
 }
 
 fn number(x: f64) -> Values {
@@ -39,7 +39,7 @@ fn scalar(published: f64, digits: usize, own: &Own) -> Compared {
 fn a_model_value_is_reproduced_to_its_printed_digits_and_no_farther() {
     assert_eq!(scalar(14.761, 3, &model(number(14.7614))).status, Status::Reproduced);
     let off = scalar(14.761, 3, &model(number(14.7616)));
-    assert_eq!((off.status, &*off.direction), (Status::Differs, "ours above"));
+    assert_eq!((off.status, off.direction), (Status::Differs, Some(Direction::OursAbove)));
     assert_eq!(off.gap, "+0.0 %");
     assert_eq!(scalar(9999.0, 0, &model(number(8700.0))).gap, "-13.0 %");
 }
@@ -83,7 +83,7 @@ fn simulated_is_judged_by_the_draws_and_not_by_ours() {
     let narrow = simulated(|draw| number(100.0 + draw as f64));
     assert_eq!(scalar(120.0, 0, &narrow).status, Status::Consistent);
     let off = scalar(150.0, 0, &narrow);
-    assert_eq!((off.status, &*off.direction), (Status::Differs, "ours below"));
+    assert_eq!((off.status, off.direction), (Status::Differs, Some(Direction::OursBelow)));
     assert_eq!(off.gap, "value 150, ours 100 to 139");
     assert_eq!(off.ours, "100");
     assert_eq!(scalar(99.6, 1, &narrow).status, Status::Differs, "no slack but its rounding");

@@ -22,7 +22,7 @@ fn asked<'a>(values: &[f64], form: Form, binding: &'a Binding) -> Asked<'a> {
 
 /// What the engines' ways are said to make of it.
 fn of(asked: &Asked<'_>, without: &Own, with: &Own) -> Result<String, String> {
-    told(asked, Beside::Ways, without, with, &Comparison::of_tests())
+    told(asked, Beside::Ways, without, with, &ComparisonRules::of_tests())
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_share_has_four_digits_and_draws_of_other_plans_are_not_counted() {
             "4 of 5937".into(),
             &asked,
             both,
-            &Comparison::of_tests(),
+            &ComparisonRules::of_tests(),
         );
         table(vec![effect.unwrap()], which).to_csv().lines().nth(1).unwrap().to_owned()
     };

@@ -1,7 +1,7 @@
 //! The values that are held against the draws, each with its interval: by rank where it is
 //! alone, else by typical distances from the middle.
 
-use super::{Against, Direction, Shape, Stated, trimmed};
+use super::{Against, Direction, Shape, StatedNumbers, trimmed};
 
 /// One of the values that are held against the draws.
 pub(super) struct Part {
@@ -108,7 +108,7 @@ impl Part {
             published: self.published,
             interval,
             median: median(&self.sorted),
-            rank: below + 0.5 * equal,
+            rank: Some(below + 0.5 * equal),
             relative_width: relative_width.filter(|width| width.is_finite()),
             outside,
         }
@@ -116,7 +116,7 @@ impl Part {
 }
 
 /// What is held against the draws, value by value.
-pub(super) fn parts(stated: &Stated<'_>, draws: &[&Vec<f64>]) -> Vec<Part> {
+pub(super) fn parts(stated: &StatedNumbers<'_>, draws: &[&Vec<f64>]) -> Vec<Part> {
     let of = |what: String, i: usize| {
         let rounding = stated.rounding.get(i).copied().unwrap_or(0.0);
         Part::new(what, stated.values[i], rounding, draws.iter().map(|draw| draw[i]).collect())
@@ -159,7 +159,7 @@ pub(super) fn parts(stated: &Stated<'_>, draws: &[&Vec<f64>]) -> Vec<Part> {
 }
 
 /// k of n: the count where every draw has as many, else the share. Its width is held against n.
-fn share(stated: &Stated<'_>, draws: &[&Vec<f64>]) -> Part {
+fn share(stated: &StatedNumbers<'_>, draws: &[&Vec<f64>]) -> Part {
     let (k, n) = (stated.values[0], stated.values[1]);
     let as_many = draws.iter().all(|draw| draw[1] == n);
     let of = |draw: &&Vec<f64>| match (as_many, draw[1] > 0.0) {

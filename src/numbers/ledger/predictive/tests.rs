@@ -7,10 +7,13 @@ fn forty() -> Vec<Option<Vec<f64>>> {
     (1..=40).map(|x| Some(vec![f64::from(x)])).collect()
 }
 
-fn one(value: f64, rounding: f64) -> Judged {
+fn one(value: f64, rounding: f64) -> AgainstDraws {
     let (values, rounding) = ([value], [rounding]);
     let shape = Shape::One;
-    judge(&Stated { values: &values, rounding: &rounding, shape, bound: None, wide: 0.8 }, &forty())
+    judge(
+        &StatedNumbers { values: &values, rounding: &rounding, shape, bound: None, wide: 0.8 },
+        &forty(),
+    )
 }
 
 #[test]
@@ -18,7 +21,7 @@ fn forty_draws_reach_from_the_least_to_the_greatest() {
     let judged = one(20.0, 0.5);
     let against = &judged.against[0];
     assert_eq!((against.interval, against.median), ((1.0, 40.0), 20.5));
-    assert_eq!(against.rank, 19.5);
+    assert_eq!(against.rank, Some(19.5));
     assert_eq!(against.relative_width, Some(39.0 / 20.0));
     assert_eq!(judged.by_chance, 2.0 / 41.0);
     assert_eq!(judged.standing, Standing::Uninformative);
@@ -37,7 +40,7 @@ fn what_is_outside_says_which_way_and_has_no_slack_but_its_rounding() {
 #[test]
 fn a_narrow_interval_around_the_value_is_consistent() {
     let draws: Vec<_> = (0..40).map(|i| Some(vec![100.0 + f64::from(i)])).collect();
-    let stated = |value: &'static [f64]| Stated {
+    let stated = |value: &'static [f64]| StatedNumbers {
         values: value,
         rounding: &[0.5],
         shape: Shape::One,
@@ -51,11 +54,16 @@ fn a_narrow_interval_around_the_value_is_consistent() {
 #[test]
 fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
     let draws = vec![Some(vec![0.0]); 40];
-    let stated =
-        Stated { values: &[0.0], rounding: &[0.0], shape: Shape::One, bound: None, wide: 0.8 };
+    let stated = StatedNumbers {
+        values: &[0.0],
+        rounding: &[0.0],
+        shape: Shape::One,
+        bound: None,
+        wide: 0.8,
+    };
     let judged = judge(&stated, &draws);
-    assert_eq!((judged.standing, judged.against[0].rank), (Standing::Consistent, 20.0));
-    let stated = Stated { values: &[1.0], ..stated };
+    assert_eq!((judged.standing, judged.against[0].rank), (Standing::Consistent, Some(20.0)));
+    let stated = StatedNumbers { values: &[1.0], ..stated };
     assert_eq!(judge(&stated, &draws).standing, Standing::Differs);
 }
 
@@ -63,8 +71,13 @@ fn draws_that_are_all_what_is_published_are_consistent_even_at_0() {
 fn too_few_draws_with_the_statistic_say_nothing() {
     let mut draws = forty();
     draws[0] = None;
-    let stated =
-        Stated { values: &[99.0], rounding: &[0.5], shape: Shape::One, bound: None, wide: 0.8 };
+    let stated = StatedNumbers {
+        values: &[99.0],
+        rounding: &[0.5],
+        shape: Shape::One,
+        bound: None,
+        wide: 0.8,
+    };
     assert_eq!(judge(&stated, &draws).standing, Standing::Differs);
     draws[1] = Some(vec![f64::NAN]);
     let judged = judge(&stated, &draws);
@@ -73,8 +86,13 @@ fn too_few_draws_with_the_statistic_say_nothing() {
 
 #[test]
 fn k_of_n_is_a_count_where_all_have_as_many_and_else_a_share() {
-    let stated =
-        Stated { values: &[3.0, 3.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
+    let stated = StatedNumbers {
+        values: &[3.0, 3.0],
+        rounding: &[],
+        shape: Shape::Share,
+        bound: None,
+        wide: 0.8,
+    };
     let of =
         |k: &dyn Fn(u32) -> [f64; 2]| -> Vec<_> { (0..40).map(|i| Some(k(i).to_vec())).collect() };
     let all = judge(&stated, &of(&|_| [3.0, 3.0]));
@@ -92,8 +110,13 @@ fn the_ends_of_a_range_are_held_jointly_and_so_is_their_distance() {
     let draws: Vec<_> =
         (0..40).map(|i| Some(vec![100.0 + f64::from(i), 110.0 + f64::from(i)])).collect();
     let judged = |values: &[f64]| {
-        let stated =
-            Stated { values, rounding: &[0.5, 0.5], shape: Shape::Ends, bound: None, wide: 0.8 };
+        let stated = StatedNumbers {
+            values,
+            rounding: &[0.5, 0.5],
+            shape: Shape::Ends,
+            bound: None,
+            wide: 0.8,
+        };
         judge(&stated, &draws)
     };
     assert_eq!(judged(&[120.0, 130.0]).standing, Standing::Consistent);
@@ -112,8 +135,13 @@ fn seeds_have_no_order() {
         .map(|i| Some(vec![100.0 + f64::from(i % 7), 120.0, 110.0 - f64::from(i % 3)]))
         .collect();
     let judged = |values: &[f64]| {
-        let stated =
-            Stated { values, rounding: &[0.5; 3], shape: Shape::Seeds, bound: None, wide: 0.8 };
+        let stated = StatedNumbers {
+            values,
+            rounding: &[0.5; 3],
+            shape: Shape::Seeds,
+            bound: None,
+            wide: 0.8,
+        };
         judge(&stated, &draws)
     };
     assert_eq!(judged(&[120.0, 102.0, 109.0]), judged(&[102.0, 109.0, 120.0]));
@@ -124,7 +152,7 @@ fn seeds_have_no_order() {
 fn a_bound_is_judged_by_how_many_draws_keep_to_it() {
     let judged = |value: f64, side| {
         let values = [value];
-        let stated = Stated {
+        let stated = StatedNumbers {
             values: &values,
             rounding: &[0.0],
             shape: Shape::One,
@@ -178,7 +206,8 @@ fn outside_of(shape: Shape, draw: impl Fn(&mut u64) -> Vec<f64>) -> f64 {
         let draws: Vec<_> = (0..40).map(|_| Some(draw(&mut state))).collect();
         let values = draw(&mut state);
         let rounding = vec![0.0; values.len()];
-        let stated = Stated { values: &values, rounding: &rounding, shape, bound: None, wide: 0.8 };
+        let stated =
+            StatedNumbers { values: &values, rounding: &rounding, shape, bound: None, wide: 0.8 };
         judge(&stated, &draws).standing == Standing::Differs
     };
     (0..TRIALS).filter(differs).count() as f64 / TRIALS as f64
@@ -206,8 +235,13 @@ fn one_draw_more_is_called_different_as_often_as_is_said() {
 fn what_moves_ours_nearer_is_told_from_chance_by_the_draws_of_the_same_plans() {
     let draws = |of: &dyn Fn(usize) -> f64| (0..40).map(|i| Some(vec![of(i)])).collect::<Vec<_>>();
     let own = draws(&|i| i as f64 / 100.0);
-    let stated =
-        Stated { values: &[0.9], rounding: &[0.05], shape: Shape::One, bound: None, wide: 0.8 };
+    let stated = StatedNumbers {
+        values: &[0.9],
+        rounding: &[0.05],
+        shape: Shape::One,
+        bound: None,
+        wide: 0.8,
+    };
     let found = moved(&stated, &own, &draws(&|i| i as f64 / 100.0 + 0.2)).unwrap();
     assert_eq!((&*found.what, found.part, found.nearer, found.of), ("value", 0, 40, 40));
     assert!((found.from - 0.195).abs() < 1e-9 && (found.to - 0.395).abs() < 1e-9, "{found:?}");
@@ -220,8 +254,13 @@ fn what_moves_ours_nearer_is_told_from_chance_by_the_draws_of_the_same_plans() {
 #[test]
 fn what_is_as_far_away_but_for_rounding_is_not_moved() {
     let draws = |of: &dyn Fn(usize) -> f64| (0..40).map(|i| Some(vec![of(i)])).collect::<Vec<_>>();
-    let stated =
-        Stated { values: &[0.3], rounding: &[0.05], shape: Shape::One, bound: None, wide: 0.8 };
+    let stated = StatedNumbers {
+        values: &[0.3],
+        rounding: &[0.05],
+        shape: Shape::One,
+        bound: None,
+        wide: 0.8,
+    };
     // 0.1 + 0.2 is not 0.3 but in its last bit, and 0.2 and 0.4 are as far away.
     let own = draws(&|i| if i < 20 { 0.3 } else { 0.2 });
     let with = draws(&|i| if i < 20 { 0.1 + 0.2 } else { 0.4 });
@@ -233,8 +272,13 @@ fn what_is_as_far_away_but_for_rounding_is_not_moved() {
 fn k_of_n_moves_as_a_share_where_either_side_has_another_n() {
     let draws =
         |k: f64, n: &dyn Fn(usize) -> f64| (0..40).map(|i| Some(vec![k, n(i)])).collect::<Vec<_>>();
-    let stated =
-        Stated { values: &[3.0, 4.0], rounding: &[], shape: Shape::Share, bound: None, wide: 0.8 };
+    let stated = StatedNumbers {
+        values: &[3.0, 4.0],
+        rounding: &[],
+        shape: Shape::Share,
+        bound: None,
+        wide: 0.8,
+    };
     let (as_many, others) = (draws(1.0, &|_| 4.0), draws(2.0, &|i| 4.0 + (i % 2) as f64));
     assert_eq!(judge(&stated, &as_many).against[0].what, "count");
     let found = moved(&stated, &as_many, &others).unwrap();

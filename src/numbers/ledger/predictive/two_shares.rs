@@ -4,11 +4,11 @@
 //! share is: k is hypergeometric, given how many there are of all. So no draws are needed, and
 //! no width is chosen.
 
-use super::{Against, COVERAGE, Direction, Judged, Standing};
+use super::{Against, AgainstDraws, COVERAGE, Direction, Standing};
 
 /// Holds `k` of `n` against `ours`, as many of how many; an interval that is wider than `wide`
 /// of n says nothing.
-pub fn two_shares((k, n): (u64, u64), ours: (u64, u64), wide: f64) -> Judged {
+pub fn two_shares((k, n): (u64, u64), ours: (u64, u64), wide: f64) -> AgainstDraws {
     let half = (1.0 - COVERAGE) / 2.0;
     let is_inside = |k: &u64| {
         let (below, above) = tails((*k, n), ours);
@@ -32,7 +32,7 @@ pub fn two_shares((k, n): (u64, u64), ours: (u64, u64), wide: f64) -> Judged {
         published: k as f64,
         interval: (low, high),
         median: share * n as f64,
-        rank: f64::NAN,
+        rank: None,
         relative_width: Some(width),
         outside,
     };
@@ -42,7 +42,7 @@ pub fn two_shares((k, n): (u64, u64), ours: (u64, u64), wide: f64) -> Judged {
         None => Standing::Consistent,
     };
     let by_chance = 1.0 - COVERAGE;
-    Judged { standing, against: vec![against], draws: 0, holds_in: None, by_chance }
+    AgainstDraws { standing, against: vec![against], draws: 0, holds_in: None, by_chance }
 }
 
 /// How likely at most, and at least, k of n are, if k and what ours has are spread over all runs

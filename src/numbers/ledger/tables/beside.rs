@@ -3,7 +3,7 @@
 use super::super::answers::Answers;
 use super::super::beside::Beside;
 use super::super::bindings::Binding;
-use super::super::comparison::Comparison;
+use super::super::comparison::ComparisonRules;
 use super::super::effects::Effect;
 use super::super::published::{Form, shown};
 use super::{AskedField, AskedRow, AskedTable};
@@ -26,7 +26,7 @@ impl AskedTable<'_> {
     }
 
     /// What an ensemble beside the campaign's makes of each field that is drawn.
-    pub fn effects(&self, answers: &Answers, which: Beside, how: &Comparison) -> Vec<Effect> {
+    pub fn effects(&self, answers: &Answers, which: Beside, how: &ComparisonRules) -> Vec<Effect> {
         let of_field = |(row, field): (&AskedRow<'_>, &AskedField<'_>)| {
             let none = Binding::default();
             let [(own, _, form), (with, ..)] =

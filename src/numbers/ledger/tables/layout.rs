@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 
 use serde_yaml::Value;
 
+use crate::digits::Rounded;
 use crate::run::SourceFile;
 use crate::table::{Cell, Column, Row, Table};
 
 use super::super::Status;
-use super::super::answers::Basis;
+use super::super::answers::{Basis, in_words};
 use super::super::compare::Compared;
-use super::super::comparison::Comparison;
+use super::super::comparison::ComparisonRules;
 use super::super::published::{Form, PublishedTable, numeric, shown};
 use super::Field;
 
@@ -26,7 +27,7 @@ pub fn laid_out(
     keys: &[String],
     names: &[String],
     rows: &[FieldRow<'_>],
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> Table {
     let fields = rows.iter().flat_map(|(_, _, fields)| fields);
     let filled = fields.filter(|field| names.iter().any(|name| name == field.name)).count();
@@ -45,15 +46,15 @@ pub fn cells(
     form: Form,
     published: &str,
     compared: &Compared,
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> [Cell; 2] {
     if form == Form::Range && numeric(value).is_some() {
-        let range = |ends: Vec<String>, whole: &str| match <[String; 2]>::try_from(ends) {
+        let range = |ends: Vec<Rounded>, whole: &str| match <[Rounded; 2]>::try_from(ends) {
             Ok(ends) => Cell::Range(ends),
             Err(_) => Cell::text(whole),
         };
         let stated = match value {
-            Value::Sequence(items) => items.iter().map(shown).collect(),
+            Value::Sequence(items) => items.iter().flat_map(|end| shown(end).parse()).collect(),
             _ => Vec::new(),
         };
         return [range(stated, published), range(compared.each.clone(), &compared.ours)];
@@ -68,11 +69,6 @@ pub fn cells(
     [Cell::text(written), Cell::text(&compared.ours)]
 }
 
-/// What ours rests on, in words.
-fn in_words(basis: &BTreeSet<Basis>) -> String {
-    basis.iter().map(|basis| basis.words()).collect::<Vec<_>>().join(" and ")
-}
-
 /// A title as a sentence begins.
 fn title(table: &PublishedTable, how: &str) -> String {
     let mut letters = table.title.chars();
@@ -80,7 +76,7 @@ fn title(table: &PublishedTable, how: &str) -> String {
     format!("{first}{} ({}): {how}", letters.as_str(), table.place)
 }
 
-fn column(name: &str, is_key: bool, how: &Comparison) -> Column {
+fn column(name: &str, is_key: bool, how: &ComparisonRules) -> Column {
     let last = name.rsplit('.').next().unwrap_or(name);
     let unit = how.units.get(last).cloned().unwrap_or_default();
     Column {
@@ -96,7 +92,7 @@ fn one_below_another(
     table: &PublishedTable,
     keys: &[String],
     rows: &[FieldRow<'_>],
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> Table {
     let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
     // Some of the paper's tables have a column of that name themselves.
@@ -142,7 +138,7 @@ fn side_by_side(
     keys: &[String],
     names: &[String],
     rows: &[FieldRow<'_>],
-    how: &Comparison,
+    how: &ComparisonRules,
 ) -> Table {
     let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
     columns.push(column("whose", true, how));

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::answers::Basis;
+use crate::digits::Rounded;
+
 use super::super::entry::{Entry, Interval, SETTINGS, StatedCause, Status, chance};
+use super::super::predictive::Direction;
 use super::Field;
 
 /// It stands as well as the worst of its fields that were compared.
@@ -45,11 +47,11 @@ pub fn entry(id: &str, fields: &[Field<'_>]) -> Entry {
     };
     let agrees_by_chance: f64 = fields.iter().map(|f| 1.0 - f.compared.by_chance).product();
     let farthest = off.iter().max_by(|a, b| a.compared.apart.total_cmp(&b.compared.apart));
-    let directions: BTreeSet<&str> = off.iter().map(|f| f.compared.direction.as_str()).collect();
+    let directions: BTreeSet<Option<Direction>> =
+        off.iter().map(|f| f.compared.direction).collect();
     // What it rests on is what was compared.
     let is_compared = |f: &&Field<'_>| compared == 0 || f.compared.status.is_compared();
-    let words: BTreeSet<Basis> =
-        fields.iter().filter(is_compared).flat_map(|f| f.basis.iter().copied()).collect();
+    let basis = fields.iter().filter(is_compared).flat_map(|f| f.basis.iter().copied());
     let uses = || fields.iter().filter_map(|f| f.uses);
     let read: BTreeSet<(String, usize, usize)> = uses()
         .flat_map(|uses| &uses.read)
@@ -62,14 +64,11 @@ pub fn entry(id: &str, fields: &[Field<'_>]) -> Entry {
         kind: "table".into(),
         published: of(&|f| f.published.clone()),
         ours: if compared == 0 { String::new() } else { of(&|f| f.compared.ours.clone()) },
-        basis: words.iter().map(|b| b.words()).collect::<Vec<_>>().join(" and "),
+        basis: basis.collect(),
         status,
-        direction: match directions.len() {
-            1 => directions.into_iter().collect(),
-            _ => String::new(),
-        },
+        direction: directions.first().filter(|_| directions.len() == 1).copied().flatten(),
         gap: gaps.join("; "),
-        apart: farthest.map_or_else(String::new, |f| crate::digits::fixed(f.compared.apart, 3)),
+        apart: farthest.map(|f| Rounded::new(f.compared.apart, 3)),
         intervals: fields.iter().flat_map(named).collect(),
         by_chance: chance(1.0 - agrees_by_chance),
         cause: cause(&off),

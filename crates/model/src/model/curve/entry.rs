@@ -35,7 +35,7 @@ pub struct Onset {
 
 /// A stationary state of the closed population.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct State {
+pub struct StationaryState {
     /// n, sessions in the system.
     pub population: f64,
     /// mu, sessions completed per second.
@@ -101,7 +101,7 @@ impl EntryModel {
     }
 
     /// The queue-free state at an eviction age (Prop. 3(a): there is exactly one).
-    pub(crate) fn state_at_age(&self, age_s: f64) -> State {
+    pub(crate) fn state_at_age(&self, age_s: f64) -> StationaryState {
         let hit_probability = self.tool_time.ends_within(age_s);
         let idle = self.idle_tokens(age_s) / self.mean_turns;
         let nu =
@@ -111,7 +111,7 @@ impl EntryModel {
     }
 
     /// The all-miss state at a population, which exists from n_b on (Prop. 3(b)).
-    pub fn all_miss_state(&self, population: f64) -> Option<State> {
+    pub fn all_miss_state(&self, population: f64) -> Option<StationaryState> {
         let queued = population - self.onset.population();
         let nu = self.onset.nu_b_per_s;
         (queued >= 0.0).then(|| self.state(nu, self.server.at(nu, 0.0), 0.0, 0.0, queued))
@@ -129,7 +129,7 @@ impl EntryModel {
 
     /// K_live: KV that running turns reserve and that sessions in tool calls would need to
     /// keep, evicted or not, in tokens (layer H3).
-    pub(crate) fn live_tokens(&self, state: &State) -> f64 {
+    pub(crate) fn live_tokens(&self, state: &StationaryState) -> f64 {
         state.reserved_tokens + state.mu_per_s * self.carried_tokens * self.tool_time.mean_s()
     }
 
@@ -170,10 +170,10 @@ impl EntryModel {
         age_s: f64,
         hit_probability: f64,
         queued: f64,
-    ) -> State {
+    ) -> StationaryState {
         let (in_service, reserved_tokens) =
             running.map_or((f64::NAN, f64::NAN), |r| (nu * r.service_s, r.reserved_tokens));
-        State {
+        StationaryState {
             population: in_service + nu * self.tool_per_turn_s() + queued,
             mu_per_s: nu / self.mean_turns,
             eviction_age_s: age_s,

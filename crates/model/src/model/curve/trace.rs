@@ -4,7 +4,7 @@
 use crate::model::ModelError;
 use crate::model::numeric::root_between;
 
-use super::entry::{EntryModel, State};
+use super::entry::{EntryModel, StationaryState};
 
 /// Ages looked at, between `LONGEST_AGE` and `SHORTEST_AGE` mean tool times: evenly in a
 /// stretched ln R, densest around the mean tool time, where hits turn into misses.
@@ -22,7 +22,7 @@ const LEAST_FOLD: f64 = 1e-6;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     model: EntryModel,
-    states: Vec<State>,
+    states: Vec<StationaryState>,
     /// Indices at which the population reaches a new maximum: the good branch.
     good_branch: Vec<usize>,
 }
@@ -44,7 +44,7 @@ impl Curve {
     pub fn of(model: &EntryModel) -> Result<Self, ModelError> {
         let mean_s = crate::model::positive("mean tool time (s)", model.tool_time().mean_s())?;
         let mut states = Vec::with_capacity(AGES + 2);
-        states.push(State {
+        states.push(StationaryState {
             population: 0.0,
             mu_per_s: 0.0,
             eviction_age_s: f64::INFINITY,
@@ -78,7 +78,7 @@ impl Curve {
     }
 
     /// The traced states, from an empty engine to the onset.
-    pub fn states(&self) -> &[State] {
+    pub fn states(&self) -> &[StationaryState] {
         &self.states
     }
 
@@ -91,7 +91,7 @@ impl Curve {
 
     /// The state at a population, on the good branch where the curve folds; the all-miss
     /// state past the curve's end.
-    pub fn state(&self, population: f64) -> State {
+    pub fn state(&self, population: f64) -> StationaryState {
         let (low, high) = match self.bracket(population) {
             Some((low, high)) if low.eviction_age_s.is_finite() => (low, high),
             _ => return self.beyond(population),
@@ -101,11 +101,11 @@ impl Curve {
 
     /// Every stationary state at a population, from most to fewest hits: one, or several
     /// where the curve folds or overlaps the all-miss branch.
-    pub fn states_at(&self, population: f64) -> Vec<State> {
-        let crosses = |pair: &&[State]| {
+    pub fn states_at(&self, population: f64) -> Vec<StationaryState> {
+        let crosses = |pair: &&[StationaryState]| {
             (pair[0].population < population) != (pair[1].population < population)
         };
-        let mut states: Vec<State> = self
+        let mut states: Vec<StationaryState> = self
             .states
             .windows(2)
             .filter(crosses)
@@ -116,7 +116,7 @@ impl Curve {
     }
 
     /// mu*, the largest throughput of the queue-free states, and where it is reached.
-    pub fn peak(&self) -> State {
+    pub fn peak(&self) -> StationaryState {
         let best = (0..self.states.len())
             .max_by(|a, b| self.states[*a].mu_per_s.total_cmp(&self.states[*b].mu_per_s))
             .unwrap_or(0);
@@ -145,20 +145,20 @@ impl Curve {
 
     /// n_1, the good state at an arrival rate: the first population with mu = lambda.
     /// `None` when the curve never gets there, so that there is no good state.
-    pub fn good_state(&self, lambda_per_s: f64) -> Option<State> {
+    pub fn good_state(&self, lambda_per_s: f64) -> Option<StationaryState> {
         self.first_crossing(0, |s| s.mu_per_s - lambda_per_s)
     }
 
     /// n_2, the unstable state past the peak, beyond which the population grows. `None`
     /// below mu_b, where there is none, and above the peak.
-    pub fn unstable_state(&self, lambda_per_s: f64) -> Option<State> {
+    pub fn unstable_state(&self, lambda_per_s: f64) -> Option<StationaryState> {
         let up = self.states.iter().position(|s| s.mu_per_s > lambda_per_s)?;
         self.first_crossing(up, |s| s.mu_per_s - lambda_per_s)
     }
 
     /// The *predicted half-hit crossing* n_1/2: where the share of turns that hit, (1 - 1/E\[T\]) h, falls
     /// to one half (Table 20). `None` when it starts below.
-    pub fn half_hit_crossing(&self) -> Option<State> {
+    pub fn half_hit_crossing(&self) -> Option<StationaryState> {
         let followup_share = self.model.followup_share();
         self.first_crossing(0, |s| followup_share * s.hit_probability - 0.5)
     }
@@ -185,7 +185,11 @@ impl Curve {
     }
 
     /// The first sign change of `excess` at or after a traced state, solved for R.
-    fn first_crossing(&self, from: usize, excess: impl Fn(&State) -> f64) -> Option<State> {
+    fn first_crossing(
+        &self,
+        from: usize,
+        excess: impl Fn(&StationaryState) -> f64,
+    ) -> Option<StationaryState> {
         let positive = excess(&self.states[from]) > 0.0;
         let next =
             (from + 1..self.states.len()).find(|i| (excess(&self.states[*i]) > 0.0) != positive)?;
@@ -193,7 +197,12 @@ impl Curve {
     }
 
     /// The state between two neighbours at which `excess` is 0.
-    fn solve(&self, low: &State, high: &State, excess: impl Fn(&State) -> f64) -> State {
+    fn solve(
+        &self,
+        low: &StationaryState,
+        high: &StationaryState,
+        excess: impl Fn(&StationaryState) -> f64,
+    ) -> StationaryState {
         if !low.eviction_age_s.is_finite() {
             return *high;
         }
@@ -202,7 +211,7 @@ impl Curve {
         root_between(high.eviction_age_s, low.eviction_age_s, |r| excess(&at(r))).map_or(*high, at)
     }
 
-    fn bracket(&self, population: f64) -> Option<(&State, &State)> {
+    fn bracket(&self, population: f64) -> Option<(&StationaryState, &StationaryState)> {
         let branch = &self.good_branch;
         let above = branch.partition_point(|i| self.states[*i].population <= population);
         if above == 0 {
@@ -212,14 +221,14 @@ impl Curve {
         Some((&self.states[high - 1], &self.states[high]))
     }
 
-    fn beyond(&self, population: f64) -> State {
+    fn beyond(&self, population: f64) -> StationaryState {
         if population <= 0.0 {
             return self.states[0];
         }
         self.model.all_miss_state(population).unwrap_or(self.states[self.states.len() - 1])
     }
 
-    fn interpolate(&self, population: f64, value: impl Fn(&State) -> f64) -> f64 {
+    fn interpolate(&self, population: f64, value: impl Fn(&StationaryState) -> f64) -> f64 {
         match self.bracket(population) {
             None => value(&self.beyond(population)),
             Some((low, high)) => {

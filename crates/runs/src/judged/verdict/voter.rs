@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::judged::binding::load_of;
-use crate::judged::binding::{Binding, bind};
+use crate::judged::binding::{RunBinding, bind};
 use crate::judged::statistics::RunStatistics;
 use crate::rule::registered::{self, Candidate, Evidence, Role};
 use crate::rule::state::{Load, RunState, judge};
@@ -17,7 +17,7 @@ use super::Context;
 #[derive(Debug, Clone)]
 pub struct Voter {
     pub statistics: Arc<RunStatistics>,
-    pub binding: Binding,
+    pub binding: RunBinding,
     pub role: Role,
     /// Why it does not count, if it does not.
     pub set_aside: Option<String>,
@@ -94,14 +94,19 @@ impl Voter {
 }
 
 /// Why a run that has a role does not count.
-fn unusable(meta: &Meta, role: Role, binding: &Binding, context: &Context<'_>) -> Option<String> {
+fn unusable(
+    meta: &Meta,
+    role: Role,
+    binding: &RunBinding,
+    context: &Context<'_>,
+) -> Option<String> {
     if role == Role::None {
         return None;
     }
     let registration = &context.file.registration;
-    let controls_elsewhere = matches!(binding, Binding::Bound(name) if *name != registration.name)
+    let controls_elsewhere = matches!(binding, RunBinding::Bound(name) if *name != registration.name)
         && role == Role::Subject;
-    let belongs = !matches!(binding, Binding::Elsewhere(_)) && !controls_elsewhere;
+    let belongs = !matches!(binding, RunBinding::Elsewhere(_)) && !controls_elsewhere;
     if !belongs && !registration.test.of_other_tests() && !context.is_what_if {
         return Some(binding.words());
     }

@@ -53,7 +53,7 @@ fn all_stable_or_none_leaves_the_edge_open_on_one_side() {
     assert_eq!(nominal_edge(&[run(1.0, 1.0, false)]).largest_stable, None);
 }
 
-const BRACKET: Bracket = Bracket {
+const BRACKET: FreshBracket = FreshBracket {
     stable_multiple: 2.0,
     stable: Quorum { needed: 3, of: 3 },
     unstable_multiple: 2.5,

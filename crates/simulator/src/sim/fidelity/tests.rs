@@ -26,8 +26,8 @@ fn configs() -> Configs {
     Configs::parse(&root(), &files).unwrap()
 }
 
-fn in_parallel(jobs: &[SeedRun<'_>]) -> Vec<Result<Values, SimError>> {
-    jobs.par_iter().map(SeedRun::values).collect()
+fn in_parallel(runs: &[SeedRun<'_>]) -> Vec<Result<Values, SimError>> {
+    runs.par_iter().map(SeedRun::values).collect()
 }
 
 /// Only the rows of `ids`, with at most `seeds` seeds each.

@@ -180,8 +180,7 @@ fn a_closed_plan_has_all_the_recorded_sessions_that_can_be_begun() {
 fn recorded_sessions_are_the_same_at_every_rate_and_a_burst_plays_others() {
     let workload = recorded();
     let draw = |rate_per_s, burst| {
-        let burst =
-            (burst > 0).then_some(plan::Burst { sessions: burst, start_s: 10.0, length_s: 5.0 });
+        let burst = (burst > 0).then_some(Burst { sessions: burst, start_s: 10.0, length_s: 5.0 });
         let open = plan::OpenArrivals { rate_per_s, horizon_s: 100.0, cut: None, burst };
         Plan::draw(&workload, 3, &Arrivals::Open(open)).unwrap()
     };

@@ -20,7 +20,7 @@ impl Table {
         for row in &self.rows {
             let cells = row.cells.iter().zip(&ranges).flat_map(|(cell, is_range)| {
                 match (cell, is_range) {
-                    (Cell::Range(ends), _) => ends.to_vec(),
+                    (Cell::Range(ends), _) => ends.map(|end| end.to_string()).to_vec(),
                     // A single value is the least and the greatest.
                     (cell, true) => vec![cell.print(); 2],
                     (cell, false) => vec![cell.print()],
@@ -49,6 +49,7 @@ fn line(out: &mut String, fields: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::digits::Rounded;
     use crate::table::{Cell, Heading, Row, Table};
 
     #[test]
@@ -59,7 +60,7 @@ mod tests {
             title: "t".into(),
             columns: vec![Heading("hit", "", "").column()],
             rows: vec![
-                row(Cell::Range(["0.0".into(), "0.10".into()])),
+                row(Cell::Range([Rounded::new(0.0, 1), Rounded::new(0.1, 2)])),
                 row(Cell::Number(0.5, 2)),
                 row(Cell::Unknown),
                 row(Cell::Empty),

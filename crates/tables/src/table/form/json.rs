@@ -40,9 +40,7 @@ fn value(cell: &Cell) -> Json {
         Cell::Count(n) => Json::from(*n),
         // Not the printed digits: the shortest that give the same number again.
         Cell::Number(x, _) => Json::from(*x),
-        Cell::Range(ends) => {
-            ends.iter().map(|end| end.parse::<f64>().ok().map(Json::from)).collect()
-        }
+        Cell::Range(ends) => ends.iter().map(|end| Json::from(end.value())).collect(),
         Cell::Unknown | Cell::Empty => Json::Null,
     }
 }

@@ -6,7 +6,7 @@
 //! escapes from n_1 later. One constant, the remaining horizon of 5050 s, is fitted to the
 //! published 0.879; horizons of 4500 to 5050 s give the same probabilities at 25 to 60 sessions.
 
-use crate::model::curve::{Curve, State};
+use crate::model::curve::{Curve, StationaryState};
 use crate::model::numeric::root_between;
 
 use super::h2::Diffusion;
@@ -20,8 +20,8 @@ pub struct BurstBasin<'a> {
     curve: &'a Curve,
     diffusion: Diffusion,
     lambda_per_s: f64,
-    good: State,
-    unstable: State,
+    good: StationaryState,
+    unstable: StationaryState,
     /// Peak footprint of a fresh session, in tokens.
     fresh_tokens: f64,
 }
