@@ -22,6 +22,8 @@ use super::simulated::simulated_runs;
 use super::spec::{Analysis, FigureSpec};
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
+use super::tables::{Inputs, Maker, TableKind};
+use crate::table::Table;
 
 /// An analysis with its inputs read and judged.
 #[derive(Debug, Clone)]
@@ -288,6 +290,25 @@ impl<'a> Selected<'a> {
 }
 
 impl Evaluated {
+    /// Its tables, each named after the analysis.
+    ///
+    /// # Errors
+    /// A table of the theory that cannot be made.
+    pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
+        let maker = Maker::of(Inputs {
+            configs,
+            measured: &self.measured,
+            scoring: &self.scoring,
+            registration: self.registration.as_ref(),
+            fidelity: self.analysis.fidelity.as_ref(),
+            names: &self.names,
+        });
+        let named = |kind: &TableKind| {
+            Ok(Table { name: self.analysis.table_stem(*kind), ..maker.table(*kind)? })
+        };
+        self.analysis.tables.iter().map(named).collect()
+    }
+
     /// One of its figures, rendered.
     ///
     /// # Errors
