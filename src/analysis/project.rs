@@ -1,5 +1,6 @@
 //! What there is to analyse, and an analysis with its runs measured and judged.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,8 @@ use super::simulated::simulated_runs;
 use super::spec::{Analysis, FigureSpec};
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
-use super::tables::{Inputs, Maker, TableKind};
+use super::tables::{Maker, TableKind};
+use super::theory_tables::TheoryTables;
 use crate::table::Table;
 
 /// An analysis with its inputs read and judged.
@@ -295,14 +297,16 @@ impl Evaluated {
     /// # Errors
     /// A table of the theory that cannot be made.
     pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
-        let maker = Maker::of(Inputs {
+        let maker = Maker {
             configs,
             measured: &self.measured,
             scoring: &self.scoring,
             registration: self.registration.as_ref(),
             fidelity: self.analysis.fidelity.as_ref(),
             names: &self.names,
-        });
+            theory: TheoryTables::new(configs),
+            verdicts: OnceCell::new(),
+        };
         let named = |kind: &TableKind| {
             Ok(Table { name: self.analysis.table_stem(*kind), ..maker.table(*kind)? })
         };

@@ -25,8 +25,8 @@ const TABLES: &[TableKind] = &[
     derived("runs", |of| Ok(table::runs::table(of.runs()))),
     derived("paired", |of| Ok(table::paired::table(&of.paired()?))),
     derived("trap_check", |of| Ok(table::trap_check::table(of.runs()))),
-    derived("calibration", |of| Ok(table::calibration::table(of.runs(), of.configs()))),
-    derived("closed_curve", |of| Ok(table::closed_curve::table(of.runs(), of.configs()))),
+    derived("calibration", |of| Ok(table::calibration::table(of.runs(), of.configs))),
+    derived("closed_curve", |of| Ok(table::closed_curve::table(of.runs(), of.configs))),
     derived("from_empty", |of| Ok(table::from_empty::table(of.runs()))),
     derived("model_values", |of| of.theory.values()),
     derived("model_values_summary", |of| of.theory.summary()),
@@ -39,7 +39,7 @@ const TABLES: &[TableKind] = &[
     derived("model_crossings", |of| of.theory.predicted(Prediction::Crossings)),
     derived("model_extras", |of| of.theory.extras()),
     derived("sim_against_engine", |of| {
-        Ok(table::sim_against_engine::table(replay_runs(of.runs(), of.configs()).as_ref()))
+        Ok(table::sim_against_engine::table(replay_runs(of.runs(), of.configs).as_ref()))
     }),
     derived("paired_ranges", |of| Ok(table::paired_ranges::table(of.runs()))),
     derived("arm_counts", |of| Ok(table::arm_counts::table(of.runs()))),
@@ -51,32 +51,32 @@ const TABLES: &[TableKind] = &[
     derived("loop_variables", |of| {
         Ok(table::loop_variables::table(of.runs(), of.theory.theories()?))
     }),
-    derived("trap_summary", |of| Ok(table::trap_summary::table(of.runs(), of.configs()))),
-    derived("cell_calibration", |of| Ok(table::cell_calibration::table(of.runs(), of.configs()))),
-    derived("crossings", |of| Ok(table::crossings::table(of.runs(), of.configs()))),
+    derived("trap_summary", |of| Ok(table::trap_summary::table(of.runs(), of.configs))),
+    derived("cell_calibration", |of| Ok(table::cell_calibration::table(of.runs(), of.configs))),
+    derived("crossings", |of| Ok(table::crossings::table(of.runs(), of.configs))),
     derived("edges", |of| Ok(table::edges::table(of.runs()))),
     derived("verdicts", |of| Ok(table::verdicts::verdicts(of.verdicts()))),
     derived("labels", |of| Ok(table::verdicts::labels(of.verdicts()))),
     derived("clauses", |of| Ok(table::verdicts::clauses(of.verdicts()))),
     of_a_test("rescue", |verdict, _| Some(table::rescue::table(verdict))),
-    of_a_test("cut", |verdict, of| table::cut::table(verdict, of.runs(), of.configs())),
-    of_a_test("mirror", |verdict, of| table::mirror::table(verdict, of.runs(), of.configs())),
+    of_a_test("cut", |verdict, of| table::cut::table(verdict, of.runs(), of.configs)),
+    of_a_test("mirror", |verdict, of| table::mirror::table(verdict, of.runs(), of.configs)),
     of_a_test("goodput", |verdict, _| Some(table::goodput::table(verdict))),
     of_a_test("persistence", |verdict, of| table::persistence::table(verdict, of.verdicts())),
-    derived("fidelity", |of| match of.inputs.fidelity {
-        Some(spec) => spec.table(of.configs()),
+    derived("fidelity", |of| match of.fidelity {
+        Some(spec) => spec.table(of.configs),
         None => Ok(table::fidelity::table(&[], &[])),
     }),
     derived("rule_values", |of| {
-        Ok(table::rule_values::table(of.configs(), Path::new(table::rule_values::FILLS))?)
+        Ok(table::rule_values::table(of.configs, Path::new(table::rule_values::FILLS))?)
     }),
     derived("plug_in", |of| Ok(table::plug_in::table(of.runs()))),
     derived("trigger", |of| Ok(table::trigger::table(of.verdicts()))),
     derived("doses", |of| Ok(table::doses::table(of.verdicts()))),
-    derived("trap_scores", |of| Ok(table::trap_scores::table(of.verdicts(), of.configs()))),
+    derived("trap_scores", |of| Ok(table::trap_scores::table(of.verdicts(), of.configs))),
     derived("self_similarity", |of| Ok(table::self_similarity::table(of.runs()))),
-    derived("binomial", |of| Ok(table::binomial::table(of.verdicts(), of.inputs.names))),
-    derived("crossing_fit", |of| Ok(table::crossing_fit::table(of.runs(), of.configs()))),
+    derived("binomial", |of| Ok(table::binomial::table(of.verdicts(), of.names))),
+    derived("crossing_fit", |of| Ok(table::crossing_fit::table(of.runs(), of.configs))),
     derived("release_estimates", |of| {
         let theories = of.theory.theories()?;
         Ok(table::release_estimates::table(of.verdicts(), of.runs(), theories))
@@ -159,8 +159,8 @@ impl<'de> Deserialize<'de> for TableKind {
     }
 }
 
-/// What an analysis has that its tables are made of.
-pub struct Inputs<'a> {
+/// What an analysis has that its tables are made of. What several of them need is made once.
+pub struct Maker<'a> {
     /// The configuration that it reads.
     pub configs: &'a Configs,
     /// Its runs as they were measured.
@@ -173,22 +173,13 @@ pub struct Inputs<'a> {
     pub fidelity: Option<&'a FidelitySpec>,
     /// What runs that were found in a batch are called in the campaign, by their folder.
     pub names: &'a BTreeMap<String, String>,
+    /// The theory's tables and models.
+    pub theory: TheoryTables<'a>,
+    /// The verdicts, once they are asked for.
+    pub verdicts: OnceCell<Vec<Verdict>>,
 }
 
-/// Makes the tables of an analysis. What several of them need is made once.
-pub struct Maker<'a> {
-    inputs: Inputs<'a>,
-    theory: TheoryTables<'a>,
-    verdicts: OnceCell<Vec<Verdict>>,
-}
-
-impl<'a> Maker<'a> {
-    /// Of what the analysis has; nothing is made yet.
-    pub fn of(inputs: Inputs<'a>) -> Self {
-        let theory = TheoryTables::new(inputs.configs);
-        Self { inputs, theory, verdicts: OnceCell::new() }
-    }
-
+impl Maker<'_> {
     /// A table.
     ///
     /// # Errors
@@ -201,32 +192,28 @@ impl<'a> Maker<'a> {
     }
 
     fn runs(&self) -> &[ScoredRun] {
-        &self.inputs.scoring.runs
-    }
-
-    fn configs(&self) -> &Configs {
-        self.inputs.configs
+        &self.scoring.runs
     }
 
     /// The verdict of every registration that a run of the analysis counts for. One that no
     /// run was made for is left out where another of its test and cell has runs of its own.
     fn verdicts(&self) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
-            let of = |file| verdict(file, self.inputs.measured, self.configs()).ok();
-            most_fitting(self.configs().registrations.values().filter_map(of).collect())
+            let of = |file| verdict(file, self.measured, self.configs).ok();
+            most_fitting(self.configs.registrations.values().filter_map(of).collect())
         })
     }
 
     /// The paired test's verdicts: the pinned registration's, or else those that its runs
     /// are for. The published rule speaks only for a cell that has no registration at all.
     fn paired(&self) -> Result<Vec<Verdict>, AnalysisError> {
-        if let Some(file) = self.inputs.registration {
-            return Ok(vec![verdict(file, self.inputs.measured, self.configs())?]);
+        if let Some(file) = self.registration {
+            return Ok(vec![verdict(file, self.measured, self.configs)?]);
         }
         let has_tests = |cell: &str| {
-            self.configs().registrations.values().any(|file| file.registration.is_about(cell))
+            self.configs.registrations.values().any(|file| file.registration.is_about(cell))
         };
-        let mut verdicts = self.inputs.scoring.paired(self.configs())?;
+        let mut verdicts = self.scoring.paired(self.configs)?;
         verdicts.retain(|v| {
             !v.registration.is_published() || !has_tests(&v.registration.registration.cell)
         });
