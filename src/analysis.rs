@@ -2,14 +2,16 @@
 //!
 //! [`store`] measures runs and keeps what it measured, [`crate::judged`] judges them; [`spec`]
 //! is what a file in `analysis/` says; [`project`] finds its runs and has them judged;
-//! [`output_files`] are what its tables and figures are written to; [`draw`] turns scored runs
-//! into a figure's input. Results are in order of path, whatever the threads did.
+//! `tables.rs` lists the tables with how each is made, [`draw`] turns scored runs into a
+//! figure's input, [`output_files`] are what both are written to. Results are in order of path,
+//! whatever the threads did.
 
 pub mod batches;
 mod campaign_names;
 pub mod draw;
 pub mod ensemble;
 mod error;
+mod fidelity_table;
 pub mod fill;
 pub mod output_files;
 pub mod output_names;

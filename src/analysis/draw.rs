@@ -9,6 +9,7 @@ mod mirror;
 mod rescue;
 pub mod run_picture;
 mod session_law;
+pub mod spec;
 mod stampede;
 pub mod theorem;
 pub mod theory;
@@ -27,7 +28,7 @@ use crate::run::{self, Meta, SourceFile};
 use crate::setup::{Arm, Configs};
 
 use super::score::ScoredRun;
-use super::spec::{Draw, FigureSpec, RescueSpec};
+use spec::{Draw, FigureSpec, RescueSpec};
 
 /// Why a figure has no input.
 #[derive(Debug, thiserror::Error)]

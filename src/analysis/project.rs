@@ -1,5 +1,6 @@
 //! What there is to analyse, and an analysis with its runs measured and judged.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,9 @@ use super::simulated::simulated_runs;
 use super::spec::{Analysis, FigureSpec};
 use super::statistics::RunStatistics;
 use super::store::{Measured, Store};
+use super::tables::{Maker, TableKind};
+use super::theory_tables::TheoryTables;
+use crate::table::Table;
 
 /// An analysis with its inputs read and judged.
 #[derive(Debug, Clone)]
@@ -288,6 +292,27 @@ impl<'a> Selected<'a> {
 }
 
 impl Evaluated {
+    /// Its tables, each named after the analysis.
+    ///
+    /// # Errors
+    /// A table of the theory that cannot be made.
+    pub fn tables(&self, configs: &Configs) -> Result<Vec<Table>, AnalysisError> {
+        let maker = Maker {
+            configs,
+            measured: &self.measured,
+            scoring: &self.scoring,
+            registration: self.registration.as_ref(),
+            fidelity: self.analysis.fidelity.as_ref(),
+            names: &self.names,
+            theory: TheoryTables::new(configs),
+            verdicts: OnceCell::new(),
+        };
+        let named = |kind: &TableKind| {
+            Ok(Table { name: self.analysis.table_stem(*kind), ..maker.table(*kind)? })
+        };
+        self.analysis.tables.iter().map(named).collect()
+    }
+
     /// One of its figures, rendered.
     ///
     /// # Errors

@@ -2,32 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Col, Heading, Row, Table};
 
 /// A table about runs with two more columns: `test`, the batch of the campaign that a run
 /// belongs to, and `treatment`, what was done in it (`burst50`, `shed600`, `noburst`).
 /// `names` says what pulls are called in the campaign. Other tables stay as they are.
-pub fn with_tests(mut table: Table, names: &BTreeMap<String, String>) -> Table {
-    let is_there = |name: &str| table.columns.iter().any(|column| column.name == name);
-    let place = table.columns.iter().position(|column| column.name == "run");
-    let Some(run) = place.filter(|_| !is_there("test") && !is_there("treatment")) else {
+pub fn with_tests(table: Table, names: &BTreeMap<String, String>) -> Table {
+    let has = |name: &str| table.place(name).is_some();
+    let Some(run) = table.place("run").filter(|_| !has("test") && !has("treatment")) else {
         return table;
     };
-    table.columns.extend([
-        column("test", "Batch of the campaign that the run belongs to"),
-        column("treatment", "What was done in the run: its arm, with its dose"),
-    ]);
-    for row in &mut table.rows {
+    let path = |row: &Row| {
         let own = row.cells[run].print();
-        let named = Named::of(names.get(&own).unwrap_or(&own));
-        row.cells
-            .extend([named.test, named.treatment].map(|word| Cell::text(word.unwrap_or_default())));
-    }
-    table
-}
-
-fn column(name: &'static str, meaning: &'static str) -> Column {
-    Column { name: name.into(), unit: "".into(), meaning: meaning.into(), is_key: true }
+        names.get(&own).cloned().unwrap_or(own)
+    };
+    let paths: Vec<String> = table.rows.iter().map(path).collect();
+    let columns: &[Col<Named<'_>>] = &[
+        Heading("test", "", "Batch of the campaign that the run belongs to")
+            .key(|of| Cell::text(of.test.unwrap_or_default())),
+        Heading("treatment", "", "What was done in the run: its arm, with its dose")
+            .key(|of| Cell::text(of.treatment.unwrap_or_default())),
+    ];
+    table.beside(columns, paths.iter().map(|path| Named::of(path)))
 }
 
 /// The parts of a campaign's path: `results/sim/TEST/agentload_ARM/TEST_CELL_TREATMENT_xRATE_sSEED`.
@@ -53,7 +49,6 @@ impl<'a> Named<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Col, Heading};
 
     /// The added cells of a run, in words.
     fn added(run: &str, names: &[(&str, &str)]) -> [String; 2] {

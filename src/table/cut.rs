@@ -3,6 +3,7 @@
 
 use crate::judged::ScoredRun;
 use crate::judged::statistics::RunStatistics;
+use crate::judged::verdict::Verdict;
 use crate::measure::at_burst;
 use crate::measure::bins::Series;
 use crate::model::curve::EntryModel;
@@ -258,16 +259,17 @@ fn columns<'a>() -> Vec<Col<CutRun<'a>>> {
     ]
 }
 
-/// The table, a row per run of the arm `cut`, by name of the arm. `test` gives windows and
-/// arms.
-pub fn table(runs: &[ScoredRun], test: &CutTest, configs: &Configs) -> Table {
+/// The table, a row per run of the arm `cut`, by name of the arm. The verdict's test gives
+/// windows and arms; nothing where it is of another kind.
+pub fn table(verdict: &Verdict, runs: &[ScoredRun], configs: &Configs) -> Option<Table> {
+    let test = CutTest::of(verdict.test())?;
     let mut cut: Vec<&ScoredRun> = runs.iter().filter(|run| run.meta.arm == Arm::Cut).collect();
     cut.sort_by_key(|run| (run.dir.parent().map(ToOwned::to_owned), run.meta.seed));
     let mut rows: Vec<CutRun<'_>> =
         cut.iter().filter_map(|run| CutRun::of(run, runs, test, configs)).collect();
     rows.sort_by(|a, b| a.arm.name.cmp(&b.arm.name));
     let title = "Arrivals cut inside the trap: backlog slopes against model F on the run's plan";
-    super::about_run::table("cut", title, &columns(), rows)
+    Some(super::about_run::table("cut", title, &columns(), rows))
 }
 
 /// The arm whose rate is nearest.

@@ -242,13 +242,10 @@ fn columns<'a>() -> Vec<Col<Seen<'a>>> {
 }
 
 /// The table: the BURST runs that the verdict counts, rates from the largest, then its
-/// NOBURST controls, then the standard workload's BURST runs.
-pub fn table(
-    verdict: &Verdict,
-    test: &MirrorTest,
-    scored: &[ScoredRun],
-    configs: &Configs,
-) -> Table {
+/// NOBURST controls, then the standard workload's BURST runs; nothing for a test of another
+/// kind.
+pub fn table(verdict: &Verdict, scored: &[ScoredRun], configs: &Configs) -> Option<Table> {
+    let test = MirrorTest::of(verdict.test())?;
     let of_role = |role: &'static str| {
         let mut runs: Vec<&VerdictRun> =
             verdict.runs.iter().filter(|r| r.role == role && r.set_aside.is_none()).collect();
@@ -277,5 +274,5 @@ pub fn table(
     let rows = registered.chain(standard);
     let title =
         "The step-capped workload: lull, wave and backlog against model F on the run's plan";
-    super::about_run::table("mirror", title, &columns(), rows)
+    Some(super::about_run::table("mirror", title, &columns(), rows))
 }

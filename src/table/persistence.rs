@@ -73,8 +73,9 @@ fn columns<'a>() -> Vec<Col<Trap<'a>>> {
 }
 
 /// The table: a row per run with a trigger or from empty. `verdicts` are those of all tests:
-/// the trigger's say whether it had left.
-pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) -> Table {
+/// the trigger's say whether it had left. Nothing for a test of another kind.
+pub fn table(verdict: &Verdict, verdicts: &[Verdict]) -> Option<Table> {
+    let rule = PersistenceTest::of(verdict.test())?;
     let stuck_below = verdict.registration.registration.rule.stuck_follow_up_hit_below;
     let rows = verdict.runs.iter().filter(|run| !run.role.is_empty()).filter_map(|run| {
         let Some(TestMeasures::Persistence(windows)) = &run.for_test else { return None };
@@ -87,5 +88,5 @@ pub fn table(verdict: &Verdict, rule: &PersistenceTest, verdicts: &[Verdict]) ->
         })
     });
     let title = "Traps from their onset to the run's end or an intervention";
-    super::about_run::table("persistence", title, &columns(), rows)
+    Some(super::about_run::table("persistence", title, &columns(), rows))
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::spec::FigureSpec;
 use crate::figure::closed_curve::{
     ClosedCell, ClosedCurves, ClosedPoint, ClosedSeries, CurveKind, closed_curves,
 };
@@ -17,6 +16,7 @@ use crate::model::Theory;
 use crate::run::Source;
 use crate::setup::{Arm, Configs};
 
+use super::spec::FigureSpec;
 use super::{origin, per_point};
 
 /// The closed runs of some cells.

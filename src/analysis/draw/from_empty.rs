@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::spec::FigureSpec;
 use crate::figure::from_empty::{FromEmpty, FromEmptyCell, StableCurve, StablePoint, from_empty};
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
@@ -10,6 +9,7 @@ use crate::model::Theory;
 use crate::run::Source;
 use crate::setup::Arm;
 
+use super::spec::FigureSpec;
 use super::{origin, per_point};
 
 /// A panel per cell: engine runs as points, simulated ones as the share that is stable.

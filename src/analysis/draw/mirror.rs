@@ -1,7 +1,6 @@
 //! MIRROR: completions and backlog of the step-capped workload beside the standard
 //! one's traps, with model F driven by each run's own plan from the burst on.
 
-use crate::analysis::spec::FigureSpec;
 use crate::figure::mirror::{Mirror, MirrorKind, MirrorSeries, mirror};
 use crate::figure::{Figure, Origin};
 use crate::judged::score::ScoredRun;
@@ -11,6 +10,7 @@ use crate::run::Kind;
 use crate::setup::Span;
 use crate::setup::{Arm, Protocol};
 
+use super::spec::FigureSpec;
 use super::{at_rate, origin};
 
 /// What is compared with what.

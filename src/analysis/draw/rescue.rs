@@ -1,12 +1,12 @@
 //! Trap, rescue and release, from a rescue run and its same-seed controls.
 
-use crate::analysis::spec::{FigureSpec, RescueSpec};
 use crate::figure::Figure;
 use crate::figure::rescue::{Rescue, RescueColumn, RescueRun, rescue};
 use crate::figure::timeline::Timeline;
 use crate::judged::score::ScoredRun;
 use crate::setup::{Arm, Configs};
 
+use super::spec::{FigureSpec, RescueSpec};
 use super::{at_rate, burst_words, fractions, origin};
 
 const ARMS: [Arm; 3] = [Arm::Rescue, Arm::Burst, Arm::NoBurst];

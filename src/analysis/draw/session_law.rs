@@ -1,7 +1,6 @@
 //! A workload of sessions in the simulator beside the theory: stuck runs against model F, closed
 //! populations against the entry model.
 
-use crate::analysis::spec::FigureSpec;
 use crate::figure::Figure;
 use crate::figure::session_law::{Predicted, SessionLaw, session_law};
 use crate::judged::score::ScoredRun;
@@ -9,6 +8,7 @@ use crate::model::{ModelError, Theory};
 use crate::setup::Configs;
 
 use super::closed_curve;
+use super::spec::FigureSpec;
 use super::theorem::{self, Asked, Check};
 
 /// States of the entry model that are drawn.

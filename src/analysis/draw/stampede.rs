@@ -1,11 +1,11 @@
 //! The stampede, from the runs of the paired test.
 
-use crate::analysis::spec::FigureSpec;
 use crate::figure::Figure;
 use crate::figure::stampede::{Stampede, StampedeColumn, StampedeRun, stampede};
 use crate::judged::score::ScoredRun;
 use crate::rule::paired;
 
+use super::spec::FigureSpec;
 use super::{at_rate, fractions, origin};
 
 /// A column per rate.

@@ -1,6 +1,5 @@
 //! Theorem 1 against the stuck runs of some cells: model F's lines, and what the runs did.
 
-use crate::analysis::spec::{FigureSpec, StuckCounts};
 use crate::figure::Figure;
 use crate::figure::theorem::{ModelCurve, Protocol, Reading, StuckRun, TheoremCheck, theorem};
 use crate::judged::score::ScoredRun;
@@ -10,6 +9,7 @@ use crate::model::{AllMiss, SessionMeans};
 use crate::setup::Configs;
 
 use super::origin;
+use super::spec::{FigureSpec, StuckCounts};
 
 /// Points of a model line.
 const STEPS: usize = 60;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::spec::FigureSpec;
 use crate::figure::style::arm_name;
 use crate::figure::time_scales::{TimeScale, TimeScales, time_scales};
 use crate::figure::{Figure, Origin};
@@ -12,6 +11,7 @@ use crate::rule::State;
 use crate::run::Source;
 
 use super::origin;
+use super::spec::FigureSpec;
 
 /// A pair of bars per cell, arm, source and state, of the runs that a registration judges.
 pub fn draw<'a>(runs: &'a [ScoredRun], spec: &FigureSpec) -> (Figure, Vec<&'a ScoredRun>) {

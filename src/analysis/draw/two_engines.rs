@@ -1,12 +1,12 @@
 //! Two engines under one load: one left alone after the burst, one rescued by a cap.
 
-use crate::analysis::spec::FigureSpec;
 use crate::digits::fixed;
 use crate::figure::Figure;
 use crate::figure::timeline::Timeline;
 use crate::figure::two_engines::{EngineRun, TwoEngines, two_engines};
 use crate::judged::score::ScoredRun;
 
+use super::spec::FigureSpec;
 use super::{burst_words, fractions, origin};
 
 /// The BURST run and the rescue run of one cell, rate and seed; `None` when either is

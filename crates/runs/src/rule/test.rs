@@ -1,6 +1,6 @@
 //! The registered tests: the one place that lists them. A test is a file that implements
 //! [`RegisteredTest`], and [`MeasuringTest`] where it measures something of its own, and a line
-//! here.
+//! of the list below.
 
 use std::any::Any;
 use std::ops::Deref;
@@ -11,33 +11,21 @@ use crate::measure::Share;
 use crate::measure::rolling::Rolled;
 use crate::measure::trigger::TriggerMeasures;
 
-use super::cut::{CutMeasures, CutTest};
-use super::edge::EdgeTest;
-use super::endpoints::EndpointTest;
-use super::goodput::{GoodputMeasures, GoodputTest};
-use super::mechanism::{MechanismMeasures, MechanismTest};
-use super::mirror::{MirrorMeasures, MirrorTest};
-use super::paired::PairedTest;
-use super::persistence::PersistenceTest;
-use super::queue_limit::{QueueLimitMeasures, QueueLimitTest};
 use super::registered::{Case, Evidence, Judged, Measurable, MeasuringTest, RegisteredTest};
-use super::replicate::ReplicateTest;
-use super::rescue::{RescueOrControl, RescueTest};
-use super::stability::QueueFromEmpty;
-use super::three_way::ThreeWayTest;
-use super::trap_law::TrapLawTest;
-use super::trigger::TriggerTest;
 
 /// From the list of tests: [`Test`], what they measure, and how one is asked by its type.
 macro_rules! registered_tests {
-    ($($(#[$doc:meta])* $name:ident($test:ident $(measures $measured:ty)?),)+) => {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident(super::$file:ident::$test:ident $(measures $measured:ty)?),
+    )+) => {
         /// The kind of a test, with its thresholds.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         #[cfg_attr(not(target_family = "wasm"), serde(tag = "kind"))]
         #[cfg_attr(target_family = "wasm", serde(rename = "kind"))]
         pub enum Test {
-            $($(#[$doc])* $name($test),)+
+            $($(#[$doc])* $name(super::$file::$test),)+
         }
 
         /// A [`Test`] as a page reads it.
@@ -45,7 +33,7 @@ macro_rules! registered_tests {
         #[derive(Debug, Deserialize)]
         #[serde(rename = "kind", rename_all = "kebab-case")]
         pub enum CarriedTest {
-            $($(#[$doc])* $name($test),)+
+            $($(#[$doc])* $name(super::$file::$test),)+
         }
 
         impl Deref for Test {
@@ -93,12 +81,12 @@ macro_rules! registered_tests {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         pub enum TestMeasures {
             $($(
-                #[doc = concat!("For a [`", stringify!($test), "`].")]
+                #[doc = concat!("For a [`super::", stringify!($file), "::", stringify!($test), "`].")]
                 $name($measured),
             )?)+
         }
 
-        $(impl $test {
+        $(impl super::$file::$test {
             /// The parameters of a test, if it is of this kind.
             pub const fn of(test: &Test) -> Option<&Self> {
                 match test {
@@ -112,38 +100,38 @@ macro_rules! registered_tests {
 
 registered_tests! {
     /// BURST, NOBURST and CAPPED at the registration's rates (Table 6).
-    Paired(PairedTest),
+    Paired(super::paired::PairedTest),
     /// The largest rate that stays stable from empty (E0b, App. E.3).
-    Edge(EdgeTest measures QueueFromEmpty),
+    Edge(super::edge::EdgeTest measures super::stability::QueueFromEmpty),
     /// Runs of the same plan from empty: do they come out as their original did (sec 7)?
-    Replicate(ReplicateTest measures QueueFromEmpty),
+    Replicate(super::replicate::ReplicateTest measures super::stability::QueueFromEmpty),
     /// Doses of one treatment, each with the state it is expected to leave
     /// (BASIN-1, BASIN-2, TOOLSLOW, SHED; App. E.6).
-    Endpoints(EndpointTest),
+    Endpoints(super::endpoints::EndpointTest),
     /// One treatment, called TRAPS, NO-TRAP or MIXED (TOOLSLOW-W, TOOLSLOW-D15; App. C).
-    ThreeWay(ThreeWayTest),
+    ThreeWay(super::three_way::ThreeWayTest),
     /// A cap engaged inside the trap and released (R1, R4; App. E.7).
-    Rescue(RescueTest measures RescueOrControl),
+    Rescue(super::rescue::RescueTest measures super::rescue::RescueOrControl),
     /// Arrivals cut inside the trap (CUT-A, CUT-B; App. C).
-    Cut(CutTest measures CutMeasures),
+    Cut(super::cut::CutTest measures super::cut::CutMeasures),
     /// The blackout, the wave and the lull of a step-capped workload (MIRROR; App. C).
-    Mirror(MirrorTest measures MirrorMeasures),
+    Mirror(super::mirror::MirrorTest measures super::mirror::MirrorMeasures),
     /// Scores of the trap law on trapped runs (S1 to S5; App. C).
-    TrapLaw(TrapLawTest),
+    TrapLaw(super::trap_law::TrapLawTest),
     /// Longest-prefix-first without its queue limit (LPM-INF; App. E.8).
-    QueueLimit(QueueLimitTest measures QueueLimitMeasures),
+    QueueLimit(super::queue_limit::QueueLimitTest measures super::queue_limit::QueueLimitMeasures),
     /// The mechanism checks (a) to (d) (App. E.5).
-    Mechanism(MechanismTest measures MechanismMeasures),
+    Mechanism(super::mechanism::MechanismTest measures super::mechanism::MechanismMeasures),
     /// Whether a trap ever ended by itself (D5; App. D): follow-up hits after the trigger.
-    Persistence(PersistenceTest measures Vec<Rolled<Share>>),
+    Persistence(super::persistence::PersistenceTest measures Vec<Rolled<Share>>),
     /// Whether a trap outlived what caused it (D1; App. D).
-    Trigger(TriggerTest measures TriggerMeasures),
+    Trigger(super::trigger::TriggerTest measures TriggerMeasures),
     /// Sessions served in time (D2; App. D).
-    Goodput(GoodputTest measures GoodputMeasures),
+    Goodput(super::goodput::GoodputTest measures super::goodput::GoodputMeasures),
 }
 
 impl Default for Test {
     fn default() -> Self {
-        Self::Paired(PairedTest {})
+        Self::Paired(super::paired::PairedTest {})
     }
 }

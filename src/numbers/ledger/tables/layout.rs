@@ -76,15 +76,54 @@ fn title(table: &PublishedTable, how: &str) -> String {
     format!("{first}{} ({}): {how}", letters.as_str(), table.place)
 }
 
-fn column(name: &str, is_key: bool, how: &ComparisonRules) -> Column {
+/// A row's identity, its published values and its fields.
+pub type FieldRow<'a> = (String, &'a [(String, Value)], Vec<Field<'a>>);
+
+/// A line of the table: what identifies it, each cell with its column, and its files.
+struct Line {
+    key: String,
+    cells: Vec<(Column, Cell)>,
+    sources: BTreeSet<SourceFile>,
+}
+
+/// Lines that have the same columns, under these.
+fn lined_up(table: &PublishedTable, how: &str, lines: impl Iterator<Item = Line>) -> Table {
+    let mut columns = Vec::new();
+    let row = |line: Line| {
+        let (own, cells): (Vec<Column>, Vec<Cell>) = line.cells.into_iter().unzip();
+        columns = own;
+        Row { key: line.key, cells, sources: line.sources.into_iter().collect() }
+    };
+    let rows = lines.map(row).collect();
+    Table { name: table.id.replace('.', "_"), title: title(table, how), columns, rows }
+}
+
+/// A cell that says which line this is, with its column.
+fn key(name: &str, cell: Cell, how: &ComparisonRules) -> (Column, Cell) {
+    let (column, cell) = finding(name, cell, how);
+    (Column { is_key: true, ..column }, cell)
+}
+
+/// A cell with its column.
+fn finding(name: &str, cell: Cell, how: &ComparisonRules) -> (Column, Cell) {
     let last = name.rsplit('.').next().unwrap_or(name);
     let unit = how.units.get(last).cloned().unwrap_or_default();
-    Column {
+    let column = Column {
         name: Cow::Owned(name.replace('.', "_")),
         unit: Cow::Owned(unit),
         meaning: Cow::Borrowed("As the published table has it"),
-        is_key,
-    }
+        is_key: false,
+    };
+    (column, cell)
+}
+
+/// The cells of a row's keys.
+fn known(keys: &[String], row: &[(String, Value)], how: &ComparisonRules) -> Vec<(Column, Cell)> {
+    let shown_key = |name: &String| {
+        let value = row.iter().find(|(own, _)| own == name);
+        value.map_or(Cell::Empty, |(_, value)| Cell::text(shown(value)))
+    };
+    keys.iter().map(|name| key(name, shown_key(name), how)).collect()
 }
 
 /// One line per field of every row: published, ours, how they stand.
@@ -94,45 +133,30 @@ fn one_below_another(
     rows: &[FieldRow<'_>],
     how: &ComparisonRules,
 ) -> Table {
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
     // Some of the paper's tables have a column of that name themselves.
-    let field = if keys.iter().any(|key| key == "field") { "part" } else { "field" };
-    columns.push(column(field, true, how));
-    for name in ["published", "ours", "whose", "status"] {
-        columns.push(column(name, false, how));
-    }
-    let mut out = Vec::new();
-    for (id, own, fields) in rows {
-        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
-        for field in fields.iter().filter(|f| !f.compared.ours.is_empty()) {
-            let found = [
-                Cell::text(field.name.replace('.', " ")),
-                field.cells[0].clone(),
-                field.cells[1].clone(),
-                Cell::text(in_words(&field.basis)),
-                Cell::text(field.compared.status.words()),
-            ];
-            let sources = field.sources.iter().cloned().collect();
-            out.push(Row {
-                key: format!("{id}/{}", field.name),
-                cells: known.iter().cloned().chain(found).collect(),
-                sources,
-            });
-        }
-    }
-    let title = title(table, "published and ours, a field per line");
-    Table { name: table.id.replace('.', "_"), title, columns, rows: out }
+    let name = if keys.iter().any(|key| key == "field") { "part" } else { "field" };
+    let line = |(id, own, _): &FieldRow<'_>, field: &Field<'_>| {
+        let [published, ours] = field.cells.clone();
+        let mut cells = known(keys, own, how);
+        cells.extend([
+            key(name, Cell::text(field.name.replace('.', " ")), how),
+            finding("published", published, how),
+            finding("ours", ours, how),
+            finding("whose", Cell::text(in_words(&field.basis)), how),
+            finding("status", Cell::text(field.compared.status.words()), how),
+        ]);
+        Line { key: format!("{id}/{}", field.name), cells, sources: field.sources.clone() }
+    };
+    let lines = rows.iter().flat_map(|row| compared(row).map(move |field| line(row, field)));
+    lined_up(table, "published and ours, a field per line", lines)
 }
 
-fn shown_key(row: &[(String, Value)], key: &str) -> Cell {
-    let value = row.iter().find(|(name, _)| name == key);
-    value.map_or(Cell::Empty, |(_, value)| Cell::text(shown(value)))
+/// The fields of a row that have something of ours beside them.
+fn compared<'r, 'a>((.., fields): &'r FieldRow<'a>) -> impl Iterator<Item = &'r Field<'a>> {
+    fields.iter().filter(|field| !field.compared.ours.is_empty())
 }
 
-/// A row's identity, its published values and its fields.
-pub type FieldRow<'a> = (String, &'a [(String, Value)], Vec<Field<'a>>);
-
-/// Two rows per published row: the paper's and ours.
+/// Two lines per published row: the paper's and ours.
 fn side_by_side(
     table: &PublishedTable,
     keys: &[String],
@@ -140,65 +164,37 @@ fn side_by_side(
     rows: &[FieldRow<'_>],
     how: &ComparisonRules,
 ) -> Table {
-    let mut columns: Vec<Column> = keys.iter().map(|key| column(key, true, how)).collect();
-    columns.push(column("whose", true, how));
-    columns.extend(names.iter().map(|name| column(name, false, how)));
-    for name in ["fields_compared", "fields_that_agree", "fields_that_differ"] {
-        columns.push(column(name, false, how));
-    }
-    let mut out = Vec::new();
-    for (id, own, fields) in rows {
-        let known: Vec<Cell> = keys.iter().map(|key| shown_key(own, key)).collect();
-        let of = |pick: &dyn Fn(&Field<'_>) -> Cell| -> Vec<Cell> {
-            names
-                .iter()
-                .map(|name| {
-                    fields.iter().find(|f| f.name == name.as_str()).map_or(Cell::Empty, pick)
-                })
-                .collect()
+    let line = |row: &FieldRow<'_>, side: usize| {
+        let (id, own, fields) = row;
+        let is_ours = side == 1;
+        let basis: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
+        let whose = match is_ours && !basis.is_empty() {
+            true => in_words(&basis),
+            false => ["published", "ours"][side].to_owned(),
         };
-        let compared: Vec<&Field<'_>> =
-            fields.iter().filter(|f| !f.compared.ours.is_empty()).collect();
-        let (differ, agree): (Vec<&Field<'_>>, Vec<&Field<'_>>) =
-            compared.iter().partition(|f| f.compared.status == Status::Differs);
-        let differ: Vec<&str> = differ.iter().map(|f| f.name).collect();
-        let stand = vec![
-            Cell::Count(compared.len() as u64),
-            Cell::Count(agree.len() as u64),
-            Cell::text(differ.join(", ")),
-        ];
-        let sources: BTreeSet<SourceFile> =
-            fields.iter().flat_map(|f| f.sources.iter().cloned()).collect();
-        let whose: BTreeSet<Basis> = fields.iter().flat_map(|f| f.basis.iter().copied()).collect();
-        let line =
-            |whose: String, found: Vec<Cell>, stand: Vec<Cell>, sources: Vec<SourceFile>| Row {
-                key: format!("{id}/{}", if sources.is_empty() { "published" } else { "ours" }),
-                cells: [known.clone(), vec![Cell::text(whose)], found, stand].concat(),
-                sources,
-            };
-        out.push(Row {
-            key: format!("{id}/published"),
-            ..line(
-                "published".into(),
-                of(&|f| f.cells[0].clone()),
-                vec![Cell::Empty; 3],
-                Vec::new(),
-            )
-        });
-        out.push(Row {
-            key: format!("{id}/ours"),
-            ..line(
-                if whose.is_empty() { "ours".into() } else { in_words(&whose) },
-                of(&|f| f.cells[1].clone()),
-                stand,
-                sources.into_iter().collect(),
-            )
-        });
-    }
-    Table {
-        name: table.id.replace('.', "_"),
-        title: title(table, "published, and ours under it"),
-        columns,
-        rows: out,
-    }
+        let mut cells = known(keys, own, how);
+        cells.push(key("whose", Cell::text(whose), how));
+        cells.extend(names.iter().map(|name| {
+            let field = fields.iter().find(|field| field.name == name);
+            finding(name, field.map_or(Cell::Empty, |field| field.cells[side].clone()), how)
+        }));
+        let (differ, agree): (Vec<_>, Vec<_>) =
+            compared(row).partition(|field| field.compared.status == Status::Differs);
+        let (count, agree) = (differ.len() + agree.len(), agree.len());
+        let differ = differ.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+        let said = |cell: Cell| if is_ours { cell } else { Cell::Empty };
+        cells.extend([
+            finding("fields_compared", said(Cell::Count(count as u64)), how),
+            finding("fields_that_agree", said(Cell::Count(agree as u64)), how),
+            finding("fields_that_differ", said(Cell::text(differ)), how),
+        ]);
+        let sources = fields.iter().filter(|_| is_ours).flat_map(|f| f.sources.iter().cloned());
+        Line {
+            key: format!("{id}/{}", ["published", "ours"][side]),
+            cells,
+            sources: sources.collect(),
+        }
+    };
+    let lines = rows.iter().flat_map(|row| [line(row, 0), line(row, 1)]);
+    lined_up(table, "published, and ours under it", lines)
 }
