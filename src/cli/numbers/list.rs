@@ -146,7 +146,7 @@ impl Filter {
         }
         if let Some(asked) = &self.value {
             let Ok(value) = asked.parse::<f64>() else { bail!("--value {asked}: no number") };
-            chosen.value = Some((value, crate::digits::decimals(asked)));
+            chosen.value = Some((value, trapcheck::digits::decimals(asked)));
         }
         Ok(chosen)
     }
