@@ -27,11 +27,11 @@ use ledger::{Entry, Ledger, LedgerInputs};
 /// Where the manifest lies, relative to the project's folder.
 pub const JSON_PATH: &str = "paper/numbers.json";
 /// The same for people.
-pub const MARKDOWN_PATH: &str = "paper/NUMBERS.md";
+pub(crate) const MARKDOWN_PATH: &str = "paper/NUMBERS.md";
 /// Where the pages of the sections lie.
-pub const PAGES: &str = "paper/numbers";
+pub(crate) const PAGES: &str = "paper/numbers";
 /// The published numbers and ours as LaTeX macros.
-pub const TEX_PATH: &str = "paper/numbers.tex";
+pub(crate) const TEX_PATH: &str = "paper/numbers.tex";
 
 /// The format of the manifest.
 pub const FORMAT: u64 = 4;

@@ -87,7 +87,7 @@ pub enum NumberKind {
 
 impl Form {
     /// What stands between the values.
-    pub const fn joint(self) -> &'static str {
+    pub(crate) const fn joint(self) -> &'static str {
         match self {
             Self::Of => " of ",
             Self::Range => " to ",

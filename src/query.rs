@@ -84,7 +84,7 @@ struct Taken {
 impl Answer {
     /// What one row of the answer rests on, in order of table: of rows that are grouped or
     /// listed its own, and all of what is taken for the answer as a whole.
-    pub fn read_by(&self, row: &Row) -> Vec<RowsRead> {
+    pub(crate) fn read_by(&self, row: &Row) -> Vec<RowsRead> {
         let own = reads(&self.taken, |taken, values| {
             let mut pairs = taken.tells.iter().zip(values);
             pairs.all(|(place, value)| row.cells.get(*place) == Some(value))

@@ -21,7 +21,7 @@ use crate::judged::ScoredRun;
 
 /// The simulator's account of an analysis' engine runs.
 #[derive(Debug, Clone)]
-pub struct Replay {
+pub(crate) struct Replay {
     /// The cache-off run the costs were fitted on: the first in order of path.
     pub calibrated_on: PathBuf,
     /// Its files.
@@ -34,7 +34,7 @@ pub struct Replay {
 
 /// A real run and the simulator's prediction of it.
 #[derive(Debug, Clone)]
-pub struct Replayed {
+pub(crate) struct Replayed {
     /// Its directory.
     pub dir: PathBuf,
     /// Who, what and when.
@@ -51,7 +51,7 @@ pub struct Replayed {
 
 /// Why there is no prediction at all.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
+pub(crate) enum ReplayError {
     /// No cache-off run to calibrate on.
     #[error("no cache-off run of an engine among the runs")]
     NoCalibration,

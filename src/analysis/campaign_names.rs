@@ -12,7 +12,7 @@ use super::statistics::RunStatistics;
 
 /// The folder that the campaign gives to a run like this one of one of these tests;
 /// `None` where the campaign has no such run, or several tests have one.
-pub fn campaign_name(
+pub(crate) fn campaign_name(
     run: &RunStatistics,
     tests: &[String],
     campaign_runs: &[CampaignRun<'_>],

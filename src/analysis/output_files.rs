@@ -8,11 +8,11 @@ use crate::run::SourceFile;
 use crate::table::Table;
 
 /// Folders of a project, relative to it.
-pub const RESULTS: &str = "results";
+pub(crate) const RESULTS: &str = "results";
 /// Where analyses are declared.
-pub const ANALYSES: &str = "analysis";
+pub(crate) const ANALYSES: &str = "analysis";
 /// Where derived tables go.
-pub const DERIVED: &str = "paper/derived";
+pub(crate) const DERIVED: &str = "paper/derived";
 /// Where figures go.
 pub const FIGURES: &str = "figures";
 

@@ -32,7 +32,7 @@ impl Reads {
     /// # Errors
     /// As [`crate::configs::yaml`]; a cell or a registration that there is not, or a
     /// registration of a cell that is not named.
-    pub fn narrowed(path: &Path, configs: &Configs) -> Result<Configs, ConfigError> {
+    pub(crate) fn narrowed(path: &Path, configs: &Configs) -> Result<Configs, ConfigError> {
         let Self { cells, registrations } = crate::configs::yaml(path)?;
         let check = |what: &str, names: &BTreeSet<String>, known: Vec<&String>| {
             let stranger = names.iter().find(|name| !known.contains(name));

@@ -18,7 +18,7 @@ use crate::configs::hashed;
 ///
 /// # Errors
 /// A campaign, a cell or a run that cannot be used.
-pub fn simulated_runs(
+pub(crate) fn simulated_runs(
     path: &Path,
     configs: &Configs,
     store: &Store<'_>,

@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for TableKind {
 }
 
 /// What an analysis has that its tables are made of. What several of them need is made once.
-pub struct Maker<'a> {
+pub(crate) struct Maker<'a> {
     /// The configuration that it reads.
     pub configs: &'a Configs,
     /// Its runs as they were measured.

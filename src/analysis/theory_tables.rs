@@ -22,7 +22,7 @@ use crate::configs::hashed;
 pub const PUBLISHED: &str = "paper/published";
 
 /// Makes the theory's tables; what several of them need is computed once.
-pub struct TheoryTables<'a> {
+pub(crate) struct TheoryTables<'a> {
     configs: &'a Configs,
     theories: OnceCell<BTreeMap<String, Theory>>,
     ready: OnceCell<Ready>,
@@ -71,7 +71,7 @@ impl<'a> TheoryTables<'a> {
     ///
     /// # Errors
     /// As [`Self::values`], or a model without an answer.
-    pub fn extras(&self) -> Result<Table, AnalysisError> {
+    pub(crate) fn extras(&self) -> Result<Table, AnalysisError> {
         Ok(self.ready()?.with_sources(model_extras::table(self.theories()?)?))
     }
 

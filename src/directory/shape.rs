@@ -12,7 +12,7 @@ use crate::setup::layout::Layout;
 ///
 /// # Errors
 /// Several layouts fit.
-pub fn shape_of(dir: &Path, layouts: &[Arc<Layout>]) -> Result<Shape, Problem> {
+pub(crate) fn shape_of(dir: &Path, layouts: &[Arc<Layout>]) -> Result<Shape, Problem> {
     let layout = layout_of(dir, layouts)?;
     Ok(if layout.is_none() && is_unclosed(dir) {
         Shape::unclosed(dir)

@@ -68,7 +68,7 @@ fn write_all(
 }
 
 /// Whether a written run may hold a file of this name.
-pub fn is_written(name: &str) -> bool {
+pub(crate) fn is_written(name: &str) -> bool {
     let of_table = |table: &str| {
         let ending = name.strip_prefix(table).and_then(|rest| rest.strip_prefix('.'));
         ending.is_some_and(|ending| ENDINGS.contains(&ending))

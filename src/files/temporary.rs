@@ -97,7 +97,7 @@ impl Temporary {
     ///
     /// # Errors
     /// It cannot be renamed, and is gone.
-    pub fn rename_to(self, place: &Path) -> io::Result<()> {
+    pub(crate) fn rename_to(self, place: &Path) -> io::Result<()> {
         self.finish(|path| fs::rename(path, place))
     }
 
@@ -105,7 +105,7 @@ impl Temporary {
     ///
     /// # Errors
     /// [`ErrorKind::AlreadyExists`]; or it cannot be placed. It is gone then.
-    pub fn rename_to_new(self, place: &Path) -> io::Result<()> {
+    pub(crate) fn rename_to_new(self, place: &Path) -> io::Result<()> {
         self.finish(|path| match fs::hard_link(path, place) {
             Ok(()) => fs::remove_file(path),
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(e),

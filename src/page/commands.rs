@@ -30,7 +30,7 @@ fn place(run: &RunStatistics) -> Option<Place<'_>> {
 
 /// What judges these runs and no others: `trapcheck WORDS RUN...`. `None` where a run can
 /// neither be read nor made.
-pub fn of_each<'a>(
+pub(crate) fn of_each<'a>(
     words: &str,
     runs: impl IntoIterator<Item = &'a RunStatistics>,
 ) -> Option<String> {
@@ -40,7 +40,7 @@ pub fn of_each<'a>(
 /// The same with folders in place of runs: of `all` that a project has, one that holds none but of
 /// `group` stands for those in it. A page that is of some runs alone does not know what else lies
 /// beside them. What is simulated is made in the folder `made/MADE`, all of which is asked about.
-pub fn of_group<'a>(
+pub(crate) fn of_group<'a>(
     words: &str,
     made: &str,
     runs: impl IntoIterator<Item = &'a RunStatistics>,

@@ -29,7 +29,7 @@ pub struct Drawn<'a> {
 
 impl Drawn<'_> {
     /// Where its SVG lies below `data/`.
-    pub fn svg_path(&self) -> String {
+    pub(crate) fn svg_path(&self) -> String {
         format!("figures/{}.svg", &*self.spec.name)
     }
 
@@ -48,7 +48,7 @@ impl Drawn<'_> {
 ///
 /// # Errors
 /// One that cannot be drawn.
-pub fn draw_all<'a>(groups: &'a [Judged<'_>]) -> Result<Vec<Drawn<'a>>, PageError> {
+pub(crate) fn draw_all<'a>(groups: &'a [Judged<'_>]) -> Result<Vec<Drawn<'a>>, PageError> {
     let all = groups.iter().flat_map(|group| group.figures.iter().map(move |spec| (group, spec)));
     let drawn = all.map(|(group, spec)| {
         let failed = |error| PageError::Draw { name: spec.name.to_string(), error };

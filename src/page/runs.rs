@@ -85,7 +85,7 @@ impl<'a> Runs<'a> {
     }
 
     /// What made them, engines first, each with the number of its runs.
-    pub fn makers(&self) -> Value {
+    pub(crate) fn makers(&self) -> Value {
         let mut makers: BTreeMap<_, (Source, usize)> = BTreeMap::new();
         for run in self.iter() {
             makers.entry(made_by(&run.meta)).or_insert((run.meta.source, 0)).1 += 1;

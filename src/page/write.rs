@@ -11,7 +11,7 @@ use super::{FORMAT, Files, PageError};
 use crate::files::{FileError, write_beside};
 
 /// What says that the data are there, relative to the page.
-pub const INDEX: &str = "data/index.json";
+pub(crate) const INDEX: &str = "data/index.json";
 
 /// Where the data lie, relative to the page.
 const DATA: &str = "data";

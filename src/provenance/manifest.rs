@@ -19,16 +19,16 @@ use crate::{hash, reading};
 pub const PATH: &str = "SHA256SUMS";
 
 /// The folders whose files are committed data, and a page that stands among what is made.
-pub const PLACES: [&str; 4] = ["configs", FIGURES_PAGE, "paper/published", "results"];
+pub(crate) const PLACES: [&str; 4] = ["configs", FIGURES_PAGE, "paper/published", "results"];
 
 /// The page that shows the figures.
-pub const FIGURES_PAGE: &str = "figures/README.md";
+pub(crate) const FIGURES_PAGE: &str = "figures/README.md";
 
 /// What a line of a manifest says.
 const EXPECTED: &str = "expected HASH  PATH";
 
 /// The SHA-256 of each file, by its path with forward slashes.
-pub type Listing = BTreeMap<String, String>;
+pub(crate) type Listing = BTreeMap<String, String>;
 
 /// Hashes every file under the [`PLACES`] of `root`. Names that begin with a dot and
 /// files that are being written (`.tmp`) are no data.

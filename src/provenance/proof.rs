@@ -9,7 +9,7 @@ use super::object::Id;
 use crate::setup::ConfigError;
 
 /// The name of the file in a proof's folder.
-pub const FILE_NAME: &str = "proof.yaml";
+pub(crate) const FILE_NAME: &str = "proof.yaml";
 
 /// What a proof says.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -13,7 +13,7 @@ use crate::table::{Cell, Column, Row, Table};
 use sqlparser::ast::Value;
 
 /// The columns that a table has as a frame: one that holds ranges is two, as in csv.
-pub fn columns_of(table: &Table) -> Vec<Column> {
+pub(crate) fn columns_of(table: &Table) -> Vec<Column> {
     let with = |column: &Column, end: &str, which: &str| Column {
         name: Cow::Owned(format!("{}_{end}", column.name)),
         meaning: Cow::Owned(format!("{}: the {which}", column.meaning)),
@@ -43,7 +43,7 @@ pub fn of_table(table: &Table) -> Result<DataFrame, QueryError> {
 ///
 /// # Errors
 /// It has such a column.
-pub fn with_places(frame: &DataFrame) -> Result<DataFrame, QueryError> {
+pub(crate) fn with_places(frame: &DataFrame) -> Result<DataFrame, QueryError> {
     let places: Vec<i64> = (0..).take(frame.height()).collect();
     Ok(frame.hstack(&[Series::new(ROW.into(), places).into()])?)
 }
@@ -129,7 +129,7 @@ pub fn places(frame: &DataFrame) -> Vec<(usize, Vec<Cell>)> {
 }
 
 /// An answer as a table.
-pub fn to_table(frame: &DataFrame) -> Table {
+pub(crate) fn to_table(frame: &DataFrame) -> Table {
     let columns = frame.columns();
     let named = |column: &PolarsColumn| Column {
         name: Cow::Owned(column.name().to_string()),

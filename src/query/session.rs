@@ -64,7 +64,7 @@ impl Database {
     }
 
     /// That there is no table or view of a name, with the one that was meant.
-    pub fn no_table(&self, name: &str) -> QueryError {
+    pub(crate) fn no_table(&self, name: &str) -> QueryError {
         let known = self.tables.keys().chain(self.views.iter().map(|view| &view.name));
         QueryError(unknown("table", name, "the tables and views", known.map(String::as_str)))
     }

@@ -41,7 +41,7 @@ pub struct Part {
 
 /// A statement put right, and what it takes.
 #[derive(Debug, Clone)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// The statement.
     pub sql: String,
     /// What it takes from tables, part by part.

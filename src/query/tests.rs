@@ -238,7 +238,7 @@ fn a_view_selects_from_what_is_above_it() {
 }
 
 mod database {
-    pub fn add_runs(to: &mut super::Database) {
+    pub(crate) fn add_runs(to: &mut super::Database) {
         let from = super::database();
         to.add(from.tables["runs"].clone());
     }

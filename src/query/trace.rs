@@ -12,11 +12,11 @@ use sqlparser::ast::{
 
 /// What tells the rows of an answer apart within one `select`: a column of the answer, and what
 /// a row that is taken has to have in it.
-pub type Telling = Vec<(usize, Expr)>;
+pub(crate) type Telling = Vec<(usize, Expr)>;
 
 /// For each `select` of a query, as it is written, what tells in it. `whole` names what the
 /// statement defines and uses in several places: all of its rows make each row of the answer.
-pub fn telling(query: &Query, whole: &BTreeSet<String>) -> BTreeMap<String, Telling> {
+pub(crate) fn telling(query: &Query, whole: &BTreeSet<String>) -> BTreeMap<String, Telling> {
     let mut trace = Trace { defined: BTreeMap::new(), found: BTreeMap::new() };
     for defined in query.with.iter().flat_map(|with| &with.cte_tables) {
         let name = &defined.alias.name.value;

@@ -135,7 +135,7 @@ fn closed_runs(runs: &[ScoredRun]) -> BTreeMap<(&str, &'static str), Vec<&Scored
 
 /// A cell's measured half-hit crossing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HalfHit {
+pub(crate) struct HalfHit {
     /// The cell.
     pub cell: String,
     /// Where its runs come from: `engine` or `simulator`.
@@ -147,7 +147,7 @@ pub struct HalfHit {
 }
 
 /// The half-hit crossing of every cell whose closed runs pass it.
-pub fn half_hit_crossings(runs: &[ScoredRun], configs: &Configs) -> Vec<HalfHit> {
+pub(crate) fn half_hit_crossings(runs: &[ScoredRun], configs: &Configs) -> Vec<HalfHit> {
     let found = |(&(cell, source), closed): (&(&str, &'static str), &Vec<&ScoredRun>)| {
         let points = points(closed, session_means(configs, cell)?.mean_turns);
         Some(HalfHit {

@@ -8,7 +8,7 @@ use crate::setup::Arm;
 /// Completions of a closed population, sessions/s, linear between the populations that were
 /// run and from 0 at none (App. E.4).
 #[derive(Debug, Clone, PartialEq)]
-pub struct MeasuredCurve(Vec<(f64, f64)>);
+pub(crate) struct MeasuredCurve(Vec<(f64, f64)>);
 
 impl MeasuredCurve {
     /// The curve of a cell from runs of one source; repeated populations give their mean.
@@ -38,7 +38,7 @@ impl MeasuredCurve {
     }
 
     /// mu*, the greatest measured rate, sessions/s.
-    pub fn peak_per_s(&self) -> f64 {
+    pub(crate) fn peak_per_s(&self) -> f64 {
         self.0.iter().map(|p| p.1).fold(0.0, f64::max)
     }
 

@@ -36,7 +36,7 @@ pub use question::{At, Cut, Formula, Load, Settings};
 pub use registry::{Quantity, quantities};
 
 /// A published value, as the file states it.
-pub type PublishedValue = ModelValue<Asks>;
+pub(crate) type PublishedValue = ModelValue<Asks>;
 
 /// A published value with ours.
 #[derive(Debug, Clone)]

@@ -18,7 +18,7 @@ use crate::setup::yaml::ConfigError;
 use super::{Cell, Col, Heading, Table};
 
 /// Where the inputs of fills lie.
-pub const FILLS: &str = "configs/fill";
+pub(crate) const FILLS: &str = "configs/fill";
 
 /// A value of a registration.
 struct RuleValue {

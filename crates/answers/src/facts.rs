@@ -3,7 +3,7 @@
 use crate::table::{Cell, Col, Heading, Table};
 
 /// A fact: what, how much, in which unit.
-pub type Fact = (&'static str, Cell, &'static str);
+pub(crate) type Fact = (&'static str, Cell, &'static str);
 
 /// A table of facts.
 pub fn facts(name: &str, title: String, facts: Vec<Fact>) -> Table {
@@ -38,7 +38,7 @@ pub fn significant(x: f64, digits: usize) -> Cell {
 }
 
 /// A ratio near 1, with as many digits as its distance from 1 takes.
-pub fn near_one(x: f64, digits: usize) -> Cell {
+pub(crate) fn near_one(x: f64, digits: usize) -> Cell {
     Cell::Number(x, digits_for(x - 1.0, digits))
 }
 

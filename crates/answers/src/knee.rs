@@ -70,7 +70,7 @@ pub fn first_line(knee: &Knee) -> String {
 }
 
 /// The answer in facts. `sizes` says what was simulated; `with_host` what a host tier makes of it.
-pub fn landmarks(
+pub(crate) fn landmarks(
     knee: &Knee,
     with_host: Option<&Knee>,
     predicted: Option<Predicted>,

@@ -8,9 +8,9 @@ use crate::model::{ModelError, Theory};
 /// Points of a line over the load, the population or over time.
 pub const STEPS: usize = 240;
 /// Where a curve is drawn from and to, in multiples of the onset.
-pub const FROM_ONSET: f64 = 0.125;
+pub(crate) const FROM_ONSET: f64 = 0.125;
 /// See [`FROM_ONSET`].
-pub const PAST_ONSET: f64 = 1.3;
+pub(crate) const PAST_ONSET: f64 = 1.3;
 
 /// The youth premium and its factors at a load (Theorem 2).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -341,7 +341,7 @@ fn named(name: &str, configs: &Configs) -> Result<Chosen, Refused> {
 ///
 /// # Errors
 /// There is none of that name.
-pub fn cell_named<'a>(name: &str, configs: &'a Configs) -> Result<&'a Cell, Refused> {
+pub(crate) fn cell_named<'a>(name: &str, configs: &'a Configs) -> Result<&'a Cell, Refused> {
     let known = configs.cells.keys().map(String::as_str);
     configs.cells.get(name).ok_or_else(|| Refused(unknown("cell", name, "configs/cells", known)))
 }

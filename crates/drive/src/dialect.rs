@@ -57,7 +57,7 @@ impl Dialect {
     }
 
     /// What makes the engine report cached tokens.
-    pub const fn report_flag(self) -> &'static str {
+    pub(crate) const fn report_flag(self) -> &'static str {
         match self {
             Self::Vllm => "start the engine with --enable-prompt-tokens-details",
             Self::Sglang => {
@@ -67,7 +67,7 @@ impl Dialect {
     }
 
     /// What makes the engine take a flush.
-    pub const fn flush_flag(self) -> &'static str {
+    pub(crate) const fn flush_flag(self) -> &'static str {
         match self {
             Self::Vllm => "start the engine with VLLM_SERVER_DEV_MODE=1 in its environment",
             Self::Sglang => "its version has no /flush_cache",

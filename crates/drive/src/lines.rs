@@ -31,7 +31,7 @@ impl Lines {
     ///
     /// # Errors
     /// It is longer than a line may be.
-    pub fn next_line(&mut self) -> Result<Option<&[u8]>, Fault> {
+    pub(crate) fn next_line(&mut self) -> Result<Option<&[u8]>, Fault> {
         let end = self.pending[self.looked_at..].iter().position(|b| *b == b'\n');
         let start = self.used;
         let length = end.map_or(self.pending.len(), |end| self.looked_at + end) - start;

@@ -105,7 +105,7 @@ pub async fn make(
 ///
 /// # Errors
 /// Values that make no sense.
-pub fn plan_for(spec: &RunSpec<'_>) -> Result<Plan, SimError> {
+pub(crate) fn plan_for(spec: &RunSpec<'_>) -> Result<Plan, SimError> {
     let plan = plan_of(spec)?;
     let Some(population) = spec.arm.population() else { return Ok(plan) };
     let horizon_s = spec.arm.schedule(spec.protocol).horizon_s;

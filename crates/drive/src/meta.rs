@@ -93,7 +93,7 @@ pub fn opening(
 }
 
 /// What is known when it has ended.
-pub fn closing(opened: &Meta, driven: &Driven) -> Meta {
+pub(crate) fn closing(opened: &Meta, driven: &Driven) -> Meta {
     let run = &driven.run;
     Meta {
         duration_s: tick(driven.duration_s),

@@ -44,7 +44,7 @@ impl Scrape {
     }
 
     /// Whether it holds nothing of an engine of this kind.
-    pub fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         self.series.is_empty()
     }
 

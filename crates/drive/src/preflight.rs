@@ -12,7 +12,7 @@ use crate::run::Canary;
 use crate::setup::{ArmSpec, Cell};
 
 /// Tokens of the canary's prompt: whole blocks of every usual size.
-pub const CANARY_TOKENS: usize = 768;
+pub(crate) const CANARY_TOKENS: usize = 768;
 
 /// Tokens that the canary asks for.
 const CANARY_DECODE: u64 = 2;
@@ -122,7 +122,11 @@ pub async fn look(engine: &Engine) -> Result<Facts, PreflightError> {
 ///
 /// # Errors
 /// It has another pool, or its prefix cache on where the arm has it off, or the other way round.
-pub fn is_the_cells(cell: &Cell, arm: &ArmSpec, facts: &Facts) -> Result<(), PreflightError> {
+pub(crate) fn is_the_cells(
+    cell: &Cell,
+    arm: &ArmSpec,
+    facts: &Facts,
+) -> Result<(), PreflightError> {
     let other = |message| Err(PreflightError::OtherEngine { cell: cell.name.clone(), message });
     let expected = cell.pool_tokens as f64;
     if let Some(tokens) = facts.pool.tokens

@@ -97,7 +97,7 @@ impl Recorder {
     }
 
     /// Whether nothing can be written any more.
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
@@ -112,7 +112,7 @@ impl Recorder {
     }
 
     /// The sessions as they stand, and the gate's events since the last time.
-    pub fn checkpoint(&self, sessions: Vec<SessionRecord>, gate: Vec<GateEvent>) {
+    pub(crate) fn checkpoint(&self, sessions: Vec<SessionRecord>, gate: Vec<GateEvent>) {
         self.say(Message::Checkpoint(sessions, gate));
     }
 

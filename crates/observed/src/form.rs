@@ -196,7 +196,7 @@ impl Observed {
 const TWICE: &str = "requests that are there already (session, turn and time): counted again";
 
 /// Blocks and tokens, or batches and finished requests, are not one count.
-pub const OTHER_COUNTERS: &str =
+pub(crate) const OTHER_COUNTERS: &str =
     "changes to other hit counters, which are not added to each other: the fewer are left out";
 
 impl Engine {
@@ -207,7 +207,7 @@ impl Engine {
     }
 
     /// Its hits are from other counters from now on: those before cannot be added to them.
-    pub fn forget_hits(&mut self) {
+    pub(crate) fn forget_hits(&mut self) {
         for sample in self.series.samples_mut() {
             sample.forget(Quantity::PromptTokens);
             sample.forget(Quantity::CachedTokens);

@@ -17,7 +17,7 @@ pub enum By {
 
 impl By {
     /// Whether each request says whose it is.
-    pub fn is_told(self) -> bool {
+    pub(crate) fn is_told(self) -> bool {
         matches!(self, Self::Ids | Self::HashIds)
     }
 }

@@ -61,12 +61,13 @@ const SEARCH: &[&str] = &[
     "host_load_rate",
 ];
 /// The options of a simulated engine.
-pub const OPTIONS: &[&str] =
+pub(crate) const OPTIONS: &[&str] =
     &["batching", "scheduling", "no_lpm_fallback", "token_cost_factor", "keep_finished", "sample"];
 /// The values of an arm.
 pub const ARM: &[&str] = &["arm", "burst", "cap", "from", "for", "delay", "cut_to", "population"];
 /// What is known beside logs.
-pub const KNOWN: &[&str] = &["from", "pool", "reuse_ceiling", "closed", "cell", "sessions_per_s"];
+pub(crate) const KNOWN: &[&str] =
+    &["from", "pool", "reuse_ceiling", "closed", "cell", "sessions_per_s"];
 
 const COMMANDS: &[Command] = &[
     Command {

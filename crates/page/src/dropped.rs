@@ -15,7 +15,7 @@ use crate::reply::Reply;
 pub type Source<'a> = &'a dyn Fn(u32, u32) -> Option<Vec<u8>>;
 
 /// What is said of a file behind zstd, whose unpacker a page does not have.
-pub const NO_ZSTD: &str = "zstd is not unpacked in a page: unpack it first (zstd -d), or give it to \
+pub(crate) const NO_ZSTD: &str = "zstd is not unpacked in a page: unpack it first (zstd -d), or give it to \
                            trapcheck score or trapcheck diagnose, which read it";
 
 /// A file.
@@ -113,7 +113,7 @@ fn path(name: &str) -> Result<PathBuf, Refused> {
 }
 
 /// What was dropped: a file, or the folder that a file lies in.
-pub fn outermost(path: &Path) -> &Path {
+pub(crate) fn outermost(path: &Path) -> &Path {
     let path = path.strip_prefix(".").unwrap_or(path);
     let parts: Vec<&Path> = path.ancestors().collect();
     parts.iter().rev().nth(1).copied().unwrap_or(path)

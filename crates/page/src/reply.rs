@@ -49,7 +49,7 @@ impl Reply {
     }
 
     /// All of it.
-    pub fn into_json(self) -> Value {
+    pub(crate) fn into_json(self) -> Value {
         Value::Object(self.0)
     }
 }

@@ -29,7 +29,7 @@ impl<'a> RunFiles<'a> {
 
 /// The folders that hold a run: its `meta.json`, or what stands in its place while it is under
 /// way.
-pub fn run_folders(dropped: &[Dropped]) -> Vec<&Path> {
+pub(crate) fn run_folders(dropped: &[Dropped]) -> Vec<&Path> {
     let is = |file: &Dropped, name: &str| file.path.file_name().is_some_and(|n| n == name);
     let of_run = |file: &&Dropped| is(file, META) || is(file, STARTED);
     let mut folders: Vec<&Path> =

@@ -76,7 +76,7 @@ pub fn time_scales(question: &Question, configs: &Configs) -> Result<Reply, Refu
 }
 
 /// The question of a run without and one with a burst.
-pub fn both_states(question: &Question) -> Question {
+pub(crate) fn both_states(question: &Question) -> Question {
     let mut both = Question { ask: "simulate".into(), ..question.clone() };
     both.fields.insert("runs".into(), json!([{"arm": "noburst"}, {"arm": "burst"}]));
     both

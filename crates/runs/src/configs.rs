@@ -55,7 +55,7 @@ pub struct Configs {
 
 /// Reads the sessions that a workload of kind `recorded` names, in the order of their record; or
 /// says why they are not to be had. Files are the application's.
-pub type ReadSessions = fn(&RecordedFile) -> Result<Vec<Session>, String>;
+pub(crate) type ReadSessions = fn(&RecordedFile) -> Result<Vec<Session>, String>;
 
 /// A workload that consists of sessions.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,7 +193,7 @@ impl Configs {
     }
 
     /// The names of all workloads: laws first, then those that consist of sessions.
-    pub fn workload_names(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn workload_names(&self) -> impl Iterator<Item = &String> {
         self.workloads.keys().chain(self.session_workloads.keys())
     }
 
@@ -216,7 +216,7 @@ impl Configs {
     }
 
     /// The cell of a name, also of one that plays another workload (`CELL+WORKLOAD`).
-    pub fn cell_called(&self, name: &str) -> Option<&Cell> {
+    pub(crate) fn cell_called(&self, name: &str) -> Option<&Cell> {
         let of_file = self.cells.get(name);
         of_file.or_else(|| self.with_another(name)?.as_ref().ok().map(|playing| &playing.cell))
     }
@@ -293,7 +293,10 @@ impl Configs {
     }
 
     /// The registrations of the paired test that a cell has, in order of name.
-    pub fn paired_of_cell<'a>(&'a self, cell: &str) -> impl Iterator<Item = &'a RegistrationFile> {
+    pub(crate) fn paired_of_cell<'a>(
+        &'a self,
+        cell: &str,
+    ) -> impl Iterator<Item = &'a RegistrationFile> {
         self.registrations.values().filter(move |file| {
             file.registration.cell == cell && PairedTest::of(&file.registration.test).is_some()
         })

@@ -61,7 +61,7 @@ pub struct Description {
 }
 
 /// A follow-up that leaves less of the prompt before it than this has a changed start.
-pub const KEPT: f64 = 0.9;
+pub(crate) const KEPT: f64 = 0.9;
 
 impl Description {
     /// Describes sessions.

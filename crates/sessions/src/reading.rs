@@ -12,7 +12,7 @@ use crate::session::{Format, Session};
 pub type Names = BTreeSet<String>;
 
 /// Examples that are kept of what was left out of a file; all of it is counted.
-pub const MOST_EXAMPLES: usize = 20;
+pub(crate) const MOST_EXAMPLES: usize = 20;
 
 /// Why a session was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +150,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Hands a session on, unless something is wrong with it; whether it was.
-    pub fn offer(&mut self, line: u64, session: Session) -> Result<bool, Fault> {
+    pub(crate) fn offer(&mut self, line: u64, session: Session) -> Result<bool, Fault> {
         let turns = session.turns.len();
         let wrong = match session.check() {
             Err(_) if turns == 0 => Some((Why::NoTurns, "no turns".to_owned())),
@@ -174,7 +174,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Counts a session that is not handed on.
-    pub fn leave_out(
+    pub(crate) fn leave_out(
         &mut self,
         line: u64,
         session: Option<String>,

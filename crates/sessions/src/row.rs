@@ -188,7 +188,7 @@ impl Fields {
     }
 
     /// Whether it counts input tokens.
-    pub fn has_input(&self) -> bool {
+    pub(crate) fn has_input(&self) -> bool {
         self.first(INPUT).is_some()
     }
 

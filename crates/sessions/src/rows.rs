@@ -113,7 +113,7 @@ impl<'a, 'r> Rows<'a, 'r> {
     }
 
     /// Refuses more rows, or hash ids, than are held.
-    pub fn check_size(&self, turns: usize, line: u64) -> Result<(), Fault> {
+    pub(crate) fn check_size(&self, turns: usize, line: u64) -> Result<(), Fault> {
         let too_many = turns > limits::ROWS || self.ids.max(self.seen.len()) > MOST_IDS;
         if too_many {
             let message = format!(

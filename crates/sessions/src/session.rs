@@ -262,7 +262,7 @@ impl Turn {
 
 /// Blocks that two lists of block hashes have in common from the start: whole ones, as a hash
 /// stands for a whole block.
-pub fn common_prefix_blocks(previous: &[u64], this: &[u64]) -> u64 {
+pub(crate) fn common_prefix_blocks(previous: &[u64], this: &[u64]) -> u64 {
     previous.iter().zip(this).take_while(|(a, b)| a == b).count() as u64
 }
 

@@ -267,14 +267,19 @@ impl Plan {
     /// How many specs a closed run needs: its population and a replacement for
     /// each session that ends, at no more than one end per second. (The fastest
     /// published cell completes 0.6 sessions/s.)
-    pub fn closed_sessions(population: u32, horizon_s: f64) -> u32 {
+    pub(crate) fn closed_sessions(population: u32, horizon_s: f64) -> u32 {
         population.saturating_add(libm::ceil(horizon_s.max(0.0)) as u32)
     }
 
     /// How many recorded sessions a closed run of so many lanes can begin at most: each lasts at
     /// least as long as its gaps. `None` where sessions follow a law, and where gaps are so short that
     /// a plan could not hold as many.
-    pub fn most_played(workload: &Workload, seed: u64, lanes: u32, horizon_s: f64) -> Option<u32> {
+    pub(crate) fn most_played(
+        workload: &Workload,
+        seed: u64,
+        lanes: u32,
+        horizon_s: f64,
+    ) -> Option<u32> {
         SessionLaw::new(workload, seed).most_played(lanes, horizon_s)
     }
 }

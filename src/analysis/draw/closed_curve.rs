@@ -20,13 +20,13 @@ use super::spec::FigureSpec;
 use super::{origin, per_point};
 
 /// The closed runs of some cells.
-pub fn of_cells<'a>(runs: &'a [ScoredRun], cells: &[String]) -> Vec<&'a ScoredRun> {
+pub(crate) fn of_cells<'a>(runs: &'a [ScoredRun], cells: &[String]) -> Vec<&'a ScoredRun> {
     let closed = |run: &&ScoredRun| run.meta.arm == Arm::Closed && cells.contains(&run.meta.cell);
     runs.iter().filter(closed).collect()
 }
 
 /// What closed runs did, a point per population, to stand beside a prediction.
-pub fn of_theory(runs: &[&ScoredRun], theory: &Theory) -> Vec<RunPoint> {
+pub(crate) fn of_theory(runs: &[&ScoredRun], theory: &Theory) -> Vec<RunPoint> {
     let own = runs.iter().filter(|run| run.meta.cell == theory.cell.name).copied();
     points(own, Some(theory.means.mean_turns))
         .into_iter()
@@ -40,7 +40,7 @@ pub fn of_theory(runs: &[&ScoredRun], theory: &Theory) -> Vec<RunPoint> {
 }
 
 /// How many runs of one source share a population.
-pub fn runs_note(runs: &[&ScoredRun]) -> String {
+pub(crate) fn runs_note(runs: &[&ScoredRun]) -> String {
     let mut counts: BTreeMap<(&str, Source, u64), usize> = BTreeMap::new();
     for run in runs {
         let population = run.meta.population.unwrap_or_default();

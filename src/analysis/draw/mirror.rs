@@ -14,7 +14,7 @@ use super::spec::FigureSpec;
 use super::{at_rate, origin};
 
 /// What is compared with what.
-pub struct MirrorCells<'a> {
+pub(crate) struct MirrorCells<'a> {
     /// The step-capped cell, solved.
     pub mirror: &'a Theory,
     /// The standard cell, solved.

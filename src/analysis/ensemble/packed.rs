@@ -94,7 +94,7 @@ pub fn joined(draws: &[Packed]) -> Option<String> {
 
 /// A joined text, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unpacked {
+pub(crate) struct Unpacked {
     columns: Vec<(String, Holds)>,
     text: String,
     /// Where each draw's rows begin, and where the last one's end.

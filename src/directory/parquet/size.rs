@@ -9,14 +9,14 @@ use crate::limits;
 
 /// The stack of the thread that reads: the reader calls itself once for each level of
 /// nested columns, and a footer of [`limits::PARQUET_FOOTER_BYTES`] has room for many.
-pub const STACK_BYTES: usize = 256 << 20;
+pub(crate) const STACK_BYTES: usize = 256 << 20;
 
 /// Bytes of the footer's length and the magic after it.
 const TAIL: usize = 8;
 
 /// Refuses a footer that is too large to be read without thought. One that is longer than
 /// its file is left to the reader, which says so.
-pub fn check_footer(raw: &[u8]) -> Result<(), String> {
+pub(crate) fn check_footer(raw: &[u8]) -> Result<(), String> {
     let Some((length, _)) = raw.last_chunk::<TAIL>().and_then(|tail| tail.split_first_chunk())
     else {
         return Ok(());
@@ -30,7 +30,7 @@ pub fn check_footer(raw: &[u8]) -> Result<(), String> {
 }
 
 /// Refuses more rows or values than a table may have.
-pub fn check_values(reader: &mut ParquetReader<Cursor<&[u8]>>) -> Result<(), String> {
+pub(crate) fn check_values(reader: &mut ParquetReader<Cursor<&[u8]>>) -> Result<(), String> {
     let metadata = reader.get_metadata().map_err(|e| format!("not readable as parquet: {e}"))?;
     let groups = &metadata.row_groups;
     let rows = groups.iter().fold(0, |sum: usize, group| sum.saturating_add(group.num_rows()));

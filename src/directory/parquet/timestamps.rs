@@ -15,7 +15,7 @@ use crate::date;
 
 /// The columns of timestamps among those of a file.
 #[derive(Default)]
-pub struct Timestamps {
+pub(crate) struct Timestamps {
     /// By name: places of a second's fraction, and whether they are in UTC.
     of: BTreeMap<String, (u32, bool)>,
     /// The file's metadata with these columns as whole numbers, and without what a data frame
@@ -71,7 +71,7 @@ impl Timestamps {
     }
 
     /// A reader that gives them so.
-    pub fn as_numbers<'a>(
+    pub(crate) fn as_numbers<'a>(
         &self,
         reader: ParquetReader<Cursor<&'a [u8]>>,
         raw: &'a [u8],

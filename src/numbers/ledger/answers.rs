@@ -163,7 +163,7 @@ impl Answers {
     ///
     /// # Errors
     /// A view that cannot be made.
-    pub fn ask_beside(
+    pub(crate) fn ask_beside(
         &mut self,
         (which, beside): (Beside, &Draws),
         queries: &BTreeSet<String>,
@@ -229,7 +229,7 @@ impl Answered {
     ///
     /// # Errors
     /// Why that has none.
-    pub fn draws_of(&self, which: Option<Beside>) -> Result<&[Option<Table>], String> {
+    pub(crate) fn draws_of(&self, which: Option<Beside>) -> Result<&[Option<Table>], String> {
         match which {
             Some(which) if !self.draws.is_empty() => match self.beside.get(&which) {
                 Some(Ok(draws)) if !draws.is_empty() => Ok(draws),
@@ -241,7 +241,7 @@ impl Answered {
     }
 
     /// What a row of the answer rests on; of an answer of one row, or for no row, the whole.
-    pub fn uses_of(&self, row: Option<usize>) -> &Uses {
+    pub(crate) fn uses_of(&self, row: Option<usize>) -> &Uses {
         row.and_then(|row| self.of_rows.get(row)).unwrap_or(&self.uses)
     }
 }
@@ -359,7 +359,7 @@ impl Uses {
 }
 
 /// What a `source` or `basis` of a row says.
-pub fn bases(cell: &Cell) -> Vec<Basis> {
+pub(crate) fn bases(cell: &Cell) -> Vec<Basis> {
     let text = cell.print();
     let words = [
         ("engine", Basis::Engine),
@@ -374,7 +374,7 @@ pub fn bases(cell: &Cell) -> Vec<Basis> {
 }
 
 /// A table without what compares it with the paper.
-pub fn without_comparisons(mut table: Table) -> Table {
+pub(crate) fn without_comparisons(mut table: Table) -> Table {
     let keep: Vec<bool> =
         table.columns.iter().map(|column| !COMPARING.contains(&&*column.name)).collect();
     if keep.iter().all(|keep| *keep) {

@@ -31,7 +31,7 @@ impl Beside {
 
     /// Whether a draw has other plans than the campaign's draw of the same number, so that the two
     /// are no pair.
-    pub const fn has_other_plans(self) -> bool {
+    pub(crate) const fn has_other_plans(self) -> bool {
         match self {
             Self::Ways => false,
             Self::Arrivals => true,

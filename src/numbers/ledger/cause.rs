@@ -107,7 +107,7 @@ fn checked(
 }
 
 /// That more differences are put down to chance than chance makes, if so.
-pub fn more_than_chance(entries: &[Entry]) -> Option<String> {
+pub(crate) fn more_than_chance(entries: &[Entry]) -> Option<String> {
     let is_chance = |entry: &&Entry| entry.cause.as_ref().is_some_and(|c| c.kind == Cause::Chance);
     let called = entries.iter().filter(is_chance).count();
     let expected: f64 =

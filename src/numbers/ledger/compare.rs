@@ -135,7 +135,7 @@ fn values(answer: &Table) -> Values {
 }
 
 /// The values of some cells, all of which have to be there.
-pub fn of_cells(cells: &[&Cell]) -> Values {
+pub(crate) fn of_cells(cells: &[&Cell]) -> Values {
     let value = |cell: &&Cell| match cell {
         Cell::Number(x, _) => Some(Value::Number(*x)),
         Cell::Count(n) => Some(Value::Number(*n as f64)),
@@ -160,7 +160,7 @@ impl Compared {
     }
 
     /// What a binding without a query says.
-    pub fn unanswered(binding: &Binding) -> Self {
+    pub(crate) fn unanswered(binding: &Binding) -> Self {
         match (&binding.needs_nova, &binding.not_computed) {
             (Some(path), _) => {
                 let why = binding.because.as_deref().unwrap_or_default();

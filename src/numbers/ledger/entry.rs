@@ -17,7 +17,7 @@ use super::predictive::{Against, Direction};
 use super::written::{self, always, or_nothing};
 
 /// The table of settings. How many there are in all is no number's matter.
-pub const SETTINGS: &str = "settings";
+pub(crate) const SETTINGS: &str = "settings";
 
 /// How a published number stands.
 #[derive(
@@ -75,7 +75,7 @@ impl Status {
     }
 
     /// Whether something of ours was compared.
-    pub const fn is_compared(self) -> bool {
+    pub(crate) const fn is_compared(self) -> bool {
         !matches!(self, Self::NeedsNova | Self::NotComputed)
     }
 }

@@ -30,7 +30,7 @@ pub use two_shares::two_shares;
 const COVERAGE: f64 = 0.95;
 
 /// Fewer draws have no interval of that probability.
-pub const FEWEST_DRAWS: usize = 39;
+pub(crate) const FEWEST_DRAWS: usize = 39;
 
 /// How published values belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use columns::{column_form, form_of_columns, places_of};
 use layout::{cells, laid_out};
 
 /// A published table, compared.
-pub struct ComparedTable {
+pub(crate) struct ComparedTable {
     /// A row of the ledger per row of the table.
     pub entries: Vec<Entry>,
     /// Published beside ours; `None` where nothing of the table is bound to a query.
@@ -36,7 +36,7 @@ pub struct ComparedTable {
 }
 
 /// A published table and what is asked for its fields.
-pub struct AskedTable<'a> {
+pub(crate) struct AskedTable<'a> {
     table: &'a PublishedTable,
     section: String,
     keys: Vec<String>,

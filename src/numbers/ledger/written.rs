@@ -14,7 +14,10 @@ use super::answers::{Basis, in_words, of_words};
 pub mod always {
     use super::*;
 
-    pub fn serialize<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<T: Display, S: Serializer>(
+        value: &T,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.collect_str(value)
     }
 
@@ -31,7 +34,7 @@ pub mod always {
 pub mod or_nothing {
     use super::*;
 
-    pub fn serialize<T, S>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error>
+    pub(crate) fn serialize<T, S>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error>
     where
         T: Display,
         S: Serializer,
@@ -57,7 +60,10 @@ pub mod or_nothing {
 pub mod bases {
     use super::*;
 
-    pub fn serialize<S: Serializer>(bases: &BTreeSet<Basis>, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        bases: &BTreeSet<Basis>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.serialize_str(&in_words(bases))
     }
 

@@ -39,12 +39,12 @@ pub(super) const QUANTITIES: &[(&str, Formula)] = &[
 ];
 
 /// n_1, in sessions.
-pub fn good_population(at: &At) -> Answer {
+pub(crate) fn good_population(at: &At) -> Answer {
     Ok(at.good_state()?.population)
 }
 
 /// n_2, in sessions.
-pub fn unstable_population(at: &At) -> Answer {
+pub(crate) fn unstable_population(at: &At) -> Answer {
     Ok(at.unstable_state()?.population)
 }
 
@@ -54,12 +54,12 @@ pub fn half_hit_crossing(at: &At) -> Answer {
 }
 
 /// The share of all turns that hit in the good state (App. E.5).
-pub fn good_hit_fraction(at: &At) -> Answer {
+pub(crate) fn good_hit_fraction(at: &At) -> Answer {
     Ok(at.good_state()?.hit_probability * at.theory.means.followup_share())
 }
 
 /// The good state's population after a slowdown of every tool call (App. C, E.6).
-pub fn slowed_population(at: &At) -> Answer {
+pub(crate) fn slowed_population(at: &At) -> Answer {
     let length_s = needed("length_s", at.with.length_s)?;
     Ok(population_after(&slowed_curve(at)?, at.rate_per_s()?, good_population(at)?, length_s))
 }

@@ -10,7 +10,7 @@ use crate::model::fluid::cut::{BurstProtocol, Fate, fate};
 use crate::model::fluid::{Arrivals, Start, Trajectory, orbit, think};
 
 /// Bins of the backlog's slope (App. E.5), s.
-pub const SLOPE_BIN_S: f64 = 10.0;
+pub(crate) const SLOPE_BIN_S: f64 = 10.0;
 /// How long a stop is followed (App. E.10), s.
 const STOP_FOLLOWED_S: f64 = 7200.0;
 
@@ -60,7 +60,7 @@ fn to_the_window(at: &At) -> Result<Trajectory, Unanswered> {
 }
 
 /// The fluid with its arrivals cut.
-pub fn after_cut(at: &At) -> Result<Trajectory, Unanswered> {
+pub(crate) fn after_cut(at: &At) -> Result<Trajectory, Unanswered> {
     let cut = needed("cut", at.with.cut)?;
     at.fluid(&[(cut.at_s, cut.to.per_s(at.theory))], needed("until_s", at.with.until_s)?)
 }
@@ -92,7 +92,7 @@ fn emptying_probability(at: &At) -> Answer {
 }
 
 /// Generations from the burst's end to the registered window's start.
-pub fn generations_to_the_window(at: &At) -> Answer {
+pub(crate) fn generations_to_the_window(at: &At) -> Answer {
     let (burst, window_s) = (at.theory.paired.burst, at.theory.paired.window_s);
     let ended_s = burst.start_s + burst.length_s;
     Ok(orbit::generations(&to_the_window(at)?, ended_s, window_s.start_s) as f64)
@@ -100,7 +100,7 @@ pub fn generations_to_the_window(at: &At) -> Answer {
 
 /// By how much a think time of the workload's mean tool time changes the window's backlog
 /// slope, completions and mean served prompt, in percent (App. A).
-pub fn changes_by_a_think_time(at: &At) -> Result<[f64; 3], Unanswered> {
+pub(crate) fn changes_by_a_think_time(at: &At) -> Result<[f64; 3], Unanswered> {
     let (theory, lambda) = (at.theory, at.rate_per_s()?);
     let (protocol, model) = (theory.burst(lambda), &theory.model_f);
     let window_s = theory.paired.window_s;
@@ -128,7 +128,7 @@ pub fn changes_by_a_think_time(at: &At) -> Result<[f64; 3], Unanswered> {
 
 /// From the burst's end until its first session of the most turns can have completed, in
 /// minutes: until then what the burst brought has completed next to nothing (sec 4.1).
-pub fn blackout_min(at: &At) -> Answer {
+pub(crate) fn blackout_min(at: &At) -> Answer {
     let burst = at.theory.paired.burst;
     let fluid = at.fluid(&[], at.theory.paired.horizon_s)?;
     let turns = at.theory.model_f.survival().len();

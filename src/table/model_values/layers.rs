@@ -53,7 +53,7 @@ pub fn averaged_peak(at: &At) -> Result<h1::AveragedPeak, Unanswered> {
 }
 
 /// Its height.
-pub fn averaged_peak_over_lambda_ref(at: &At) -> Answer {
+pub(crate) fn averaged_peak_over_lambda_ref(at: &At) -> Answer {
     Ok(averaged_peak(at)?.mu_per_s / at.theory.cell.lambda_ref_per_s)
 }
 
@@ -62,7 +62,7 @@ fn diffusion(theory: &Theory) -> Result<h2::Diffusion, Unanswered> {
 }
 
 /// H2's from-empty edge.
-pub fn edge_over_lambda_ref(at: &At) -> Answer {
+pub(crate) fn edge_over_lambda_ref(at: &At) -> Answer {
     let edge = diffusion(at.theory)?.edge_per_s(at.theory.from_empty_s);
     Ok(half(edge)? / at.theory.cell.lambda_ref_per_s)
 }
@@ -124,7 +124,7 @@ pub fn gap_over_turnover(theory: &Theory, lambda_per_s: f64) -> Result<f64, Mode
 
 /// The rescue that was registered in a cell (R1, R4; sec 5), and how it goes at a rate by
 /// layer H4, from model F's backlog.
-pub fn rescue_release(at: &At) -> Result<(RegisteredRescue, Release), Unanswered> {
+pub(crate) fn rescue_release(at: &At) -> Result<(RegisteredRescue, Release), Unanswered> {
     let theory = at.theory;
     let registered =
         theory.rescue.ok_or_else(|| Unanswered::new("no rescue was registered in this cell"))?;
@@ -139,7 +139,7 @@ pub fn rescue_release(at: &At) -> Result<(RegisteredRescue, Release), Unanswered
 
 /// The least share of layer H4's rates at which the rescue is still released in time, in
 /// percent: both phases take 1/share as long (App. E.7).
-pub fn least_release_share_percent(at: &At) -> Answer {
+pub(crate) fn least_release_share_percent(at: &At) -> Answer {
     let (RegisteredRescue { rescue, released_by_s }, release) = rescue_release(at)?;
     let available_s = released_by_s - rescue.engage_s - rescue.hold_s;
     Ok(100.0 * (release.first_phase_s + release.second_phase_s) / available_s)

@@ -111,7 +111,7 @@ impl Printed {
     }
 
     /// Cells and multiples of Table 3.
-    pub fn table_3(&self) -> impl Iterator<Item = (&str, f64)> {
+    pub(crate) fn table_3(&self) -> impl Iterator<Item = (&str, f64)> {
         self.table_3.iter().map(|row| (row.cell.as_str(), row.rate))
     }
 

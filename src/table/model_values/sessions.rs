@@ -40,7 +40,7 @@ pub(super) const QUANTITIES: &[(&str, Formula)] = &[
 ];
 
 /// Sessions of mean footprint that the pool holds, M / E_bar.
-pub fn pool_over_mean_footprint(at: &At) -> f64 {
+pub(crate) fn pool_over_mean_footprint(at: &At) -> f64 {
     at.theory.cell.pool_tokens as f64 / at.theory.means.mean_footprint_tokens()
 }
 

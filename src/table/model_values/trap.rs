@@ -48,7 +48,7 @@ pub fn rho(at: &At) -> Answer {
 }
 
 /// L_bar: the mean prompt that is served in the trap, in tokens.
-pub fn mean_served_prompt(at: &At) -> Answer {
+pub(crate) fn mean_served_prompt(at: &At) -> Answer {
     Ok(at.trap()?.served_mean(&at.theory.means.prompt_tokens))
 }
 
@@ -78,7 +78,7 @@ pub fn quasi_static_excess(at: &At) -> Answer {
 }
 
 /// alpha / (lambda - lambda_miss).
-pub fn growth_over_excess(at: &At) -> Answer {
+pub(crate) fn growth_over_excess(at: &At) -> Answer {
     Ok(1.0 / at.trap()?.quasi_static_excess())
 }
 
@@ -93,7 +93,7 @@ pub fn cost_factor(at: &At) -> Answer {
 }
 
 /// theta = r/z: what is left of the transient after one generation (App. A).
-pub fn transient_decay(at: &At) -> Answer {
+pub(crate) fn transient_decay(at: &At) -> Answer {
     Ok(transient(at)?.decay)
 }
 

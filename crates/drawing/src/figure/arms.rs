@@ -7,7 +7,7 @@ use crate::setup::Arm;
 
 /// Names every arm without a run, and every seed that an arm lacks and another has; `place` says
 /// where, in a figure of several columns.
-pub fn missing_runs(expected: &[Arm], present: &[(&Arm, u64)], place: &str) -> Vec<String> {
+pub(crate) fn missing_runs(expected: &[Arm], present: &[(&Arm, u64)], place: &str) -> Vec<String> {
     let seeds: BTreeSet<u64> = present.iter().map(|(_, seed)| *seed).collect();
     let of_arm = |arm: &Arm| {
         let lacking = seeds.iter().filter(|seed| !present.contains(&(arm, **seed)));

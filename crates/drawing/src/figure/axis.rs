@@ -72,13 +72,13 @@ impl Axis {
     }
 
     /// The same axis with room beyond its values, so that no mark of a point lies on an end.
-    pub fn roomy(mut self) -> Self {
+    pub(crate) fn roomy(mut self) -> Self {
         self.room = 0.03;
         self
     }
 
     /// The same axis with labelled ticks at these values.
-    pub fn ticks_at(mut self, ticks: &[f64]) -> Self {
+    pub(crate) fn ticks_at(mut self, ticks: &[f64]) -> Self {
         self.ticks = Some(ticks::at(ticks.iter().copied()));
         self
     }
@@ -160,7 +160,7 @@ pub struct FittedAxis {
 impl FittedAxis {
     /// How far along the axis a value lies (pt), outside of it too; none for a value that has no
     /// place on it.
-    pub fn place_pt(&self, value: f64) -> Option<f64> {
+    pub(crate) fn place_pt(&self, value: f64) -> Option<f64> {
         let share = match self.scale {
             Scale::Linear => (value - self.lo) / (self.hi - self.lo),
             Scale::Log if value > 0.0 => {
@@ -186,13 +186,13 @@ impl FittedAxis {
     }
 
     /// The width of the widest tick label, pt.
-    pub fn widest_label_pt(&self) -> f64 {
+    pub(crate) fn widest_label_pt(&self) -> f64 {
         let widths = self.ticks.iter().map(|t| t.label.width_pt(SMALL_PT));
         widths.fold(0.0, f64::max)
     }
 
     /// How far the last tick label reaches beyond the end of a horizontal axis, pt.
-    pub fn overhang_pt(&self) -> f64 {
+    pub(crate) fn overhang_pt(&self) -> f64 {
         let reach = |t: &Tick| {
             let half = 0.5 * t.label.width_pt(SMALL_PT);
             self.place_pt(t.value).map_or(0.0, |at| at + half - self.length_pt)

@@ -3,7 +3,7 @@
 use super::drawing::{Frame, Point};
 
 /// The parts of a line that lie within the frame, in order along it.
-pub fn clipped(points: &[Point], frame: &Frame) -> Vec<Vec<Point>> {
+pub(crate) fn clipped(points: &[Point], frame: &Frame) -> Vec<Vec<Point>> {
     let mut parts: Vec<Vec<Point>> = Vec::new();
     let mut joined = false;
     for pair in points.windows(2) {

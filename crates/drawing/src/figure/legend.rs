@@ -45,12 +45,12 @@ impl Entry {
     }
 
     /// A line through a marker and what it stands for.
-    pub fn marked_line(stroke: Stroke, marker: Marker, label: impl Into<Label>) -> Self {
+    pub(crate) fn marked_line(stroke: Stroke, marker: Marker, label: impl Into<Label>) -> Self {
         Self { sample: Sample::MarkedLine(stroke, marker), label: label.into() }
     }
 
     /// A shade and what it stands for.
-    pub fn shade(colour: Colour, label: impl Into<Label>) -> Self {
+    pub(crate) fn shade(colour: Colour, label: impl Into<Label>) -> Self {
         Self { sample: Sample::Shade(colour), label: label.into() }
     }
 
@@ -78,13 +78,13 @@ pub fn draw(on: &mut Drawing, entries: &[Entry], top: f64) -> f64 {
 }
 
 /// Room that entries beside a panel need, pt.
-pub fn side_width_pt(entries: &[Entry]) -> f64 {
+pub(crate) fn side_width_pt(entries: &[Entry]) -> f64 {
     let widest = entries.iter().map(Entry::width_pt).fold(0.0, f64::max);
     if entries.is_empty() { 0.0 } else { SIDE_GAP_PT + widest }
 }
 
 /// Draws entries beside a panel, one below the other, from this corner on.
-pub fn draw_beside(on: &mut Drawing, entries: &[Entry], (left, top): (f64, f64)) {
+pub(crate) fn draw_beside(on: &mut Drawing, entries: &[Entry], (left, top): (f64, f64)) {
     for (i, entry) in entries.iter().enumerate() {
         let baseline = top + i as f64 * ROW_PT + SMALL_PT;
         draw_entry(on, entry, left + SIDE_GAP_PT, baseline);

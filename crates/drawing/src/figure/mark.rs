@@ -224,7 +224,7 @@ impl Mark {
     }
 
     /// The points that the axes have to hold, unknown values left out.
-    pub fn extent(&self) -> Vec<(f64, f64)> {
+    pub(crate) fn extent(&self) -> Vec<(f64, f64)> {
         match self {
             Mark::Line(s) | Mark::Steps(s) => {
                 s.points.iter().filter_map(|(x, y)| y.map(|y| (*x, y))).collect()

@@ -213,7 +213,8 @@ mod tests {
     }
 
     fn panel(title: &str) -> Panel {
-        Panel::new(Axis::linear("x").over(0.0, 1.0), Axis::linear("y")).titled(title)
+        let empty = Panel::new(Axis::linear("x").over(0.0, 1.0), Axis::linear("y"));
+        Panel { title: title.into(), ..empty }
     }
 
     #[test]

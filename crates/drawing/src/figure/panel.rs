@@ -47,24 +47,18 @@ impl Panel {
         Self { title: Label::default(), x, y, top: None, marks: Vec::new(), beside: Vec::new() }
     }
 
-    /// The same panel with a title.
-    pub fn titled(mut self, title: impl Into<Label>) -> Self {
-        self.title = title.into();
-        self
-    }
-
     /// Adds a mark in front of the others.
     pub fn add(&mut self, mark: Mark) {
         self.marks.push(mark);
     }
 
     /// The y axis fitted for this height (pt).
-    pub fn fit_y(&self, height_pt: f64) -> FittedAxis {
+    pub(crate) fn fit_y(&self, height_pt: f64) -> FittedAxis {
         self.y.fit(self.extent().map(|(_, y)| y), height_pt, Across::Stacked)
     }
 
     /// The x axis fitted for this width (pt).
-    pub fn fit_x(&self, width_pt: f64) -> FittedAxis {
+    pub(crate) fn fit_x(&self, width_pt: f64) -> FittedAxis {
         self.x.fit(self.extent().map(|(x, _)| x), width_pt, Across::Along)
     }
 
@@ -73,7 +67,7 @@ impl Panel {
     }
 
     /// Why the panel shows less than its reader expects; none when it shows all it was given.
-    pub fn shortfall(&self) -> Option<&'static str> {
+    pub(crate) fn shortfall(&self) -> Option<&'static str> {
         let points: Vec<_> = self.extent().collect();
         let log_y = self.y.scale == super::axis::Scale::Log;
         let positive = points.iter().filter(|(_, y)| *y > 0.0).count();
@@ -85,19 +79,19 @@ impl Panel {
     }
 
     /// Room needed left of the frame for tick labels and axis label, pt.
-    pub fn left_pt(&self, y: &FittedAxis) -> f64 {
+    pub(crate) fn left_pt(&self, y: &FittedAxis) -> f64 {
         let ticks = TICK_PT + GAP_PT + y.widest_label_pt();
         let label = if self.y.label.is_empty() { 0.0 } else { 2.0 * GAP_PT + LABEL_PT };
         if self.y.labelled { ticks + label } else { TICK_PT }
     }
 
     /// Room needed right of the names of levels for what stands beside the panel, pt.
-    pub fn beside_pt(&self) -> f64 {
+    pub(crate) fn beside_pt(&self) -> f64 {
         legend::side_width_pt(&self.beside)
     }
 
     /// Room needed right of the frame for the names of levels, pt.
-    pub fn level_names_pt(&self) -> f64 {
+    pub(crate) fn level_names_pt(&self) -> f64 {
         let names = self.marks.iter().filter_map(|mark| match mark {
             Mark::Level(rule) if !rule.name.is_empty() => Some(&rule.name),
             _ => None,
@@ -106,18 +100,18 @@ impl Panel {
     }
 
     /// Room needed below the frame for tick labels and axis label, pt.
-    pub fn below_pt(&self) -> f64 {
+    pub(crate) fn below_pt(&self) -> f64 {
         let label = if self.x.label.is_empty() { 0.0 } else { GAP_PT + LABEL_PT };
         if self.x.labelled { TICK_PT + GAP_PT + SMALL_PT + label } else { TICK_PT }
     }
 
     /// Room needed above the frame for a second axis and the rows of names, pt.
-    pub fn names_pt(&self, names: &[PlacedName]) -> f64 {
+    pub(crate) fn names_pt(&self, names: &[PlacedName]) -> f64 {
         self.ledge_pt() + names::height_pt(names)
     }
 
     /// Room needed above those for the title over a frame of this width (pt), pt.
-    pub fn title_pt(&self, width_pt: f64) -> f64 {
+    pub(crate) fn title_pt(&self, width_pt: f64) -> f64 {
         let lines = self.title_lines(width_pt).len() as f64;
         if lines > 0.0 { lines * LINE_HEIGHT * LABEL_PT + GAP_PT } else { 0.0 }
     }
@@ -152,7 +146,7 @@ impl Panel {
     }
 
     /// Writes the title above this frame, its lines from this height (pt) downwards.
-    pub fn draw_title(&self, on: &mut Drawing, frame: &Frame, top: f64) {
+    pub(crate) fn draw_title(&self, on: &mut Drawing, frame: &Frame, top: f64) {
         for (i, line) in self.title_lines(frame.width()).iter().enumerate() {
             let baseline = top + LINE_HEIGHT * LABEL_PT * (i as f64 + 1.0) - GAP_PT;
             on.text(line, (frame.left, baseline), Anchor::Start, (LABEL_PT, INK));

@@ -93,7 +93,7 @@ pub(crate) fn variable(rgb: (u8, u8, u8)) -> String {
 }
 
 /// Lengths of ink and gap along a line, in pt; empty draws it whole.
-pub type Dash = &'static [f64];
+pub(crate) type Dash = &'static [f64];
 pub(crate) const SOLID: Dash = &[];
 pub(crate) const DASHED: Dash = &[3.6, 1.8];
 pub(crate) const DOTTED: Dash = &[0.9, 1.5];

@@ -81,7 +81,7 @@ pub fn log(lo: f64, hi: f64, length_pt: f64, across: Across) -> Vec<Tick> {
 }
 
 /// A range that starts and ends at round numbers around these values.
-pub fn round_range(lo: f64, hi: f64) -> (f64, f64) {
+pub(crate) fn round_range(lo: f64, hi: f64) -> (f64, f64) {
     let (lo, hi) = if lo < hi { (lo, hi) } else { widened(lo) };
     let step = Step::of_at_least((hi - lo) / 5.0);
     (step.times((lo / step.value()).floor()), step.times((hi / step.value()).ceil()))
@@ -89,7 +89,7 @@ pub fn round_range(lo: f64, hi: f64) -> (f64, f64) {
 
 /// A range that starts and ends at 1, 2 or 5 times a power of ten around these positive values,
 /// with a little room so that no value lies on an end.
-pub fn round_log_range(lo: f64, hi: f64) -> (f64, f64) {
+pub(crate) fn round_log_range(lo: f64, hi: f64) -> (f64, f64) {
     let (lo, hi) = (lo / 1.04, hi * 1.04);
     let steps = |k: i32| [1, 2, 5].map(|digit| scaled(digit, k));
     let near = |v: f64| (exponent(v) - 1..=exponent(v) + 1).flat_map(steps);

@@ -19,7 +19,7 @@ const NEGLIGIBLE_SHARE: f64 = 1e-9;
 ///
 /// # Errors
 /// A turn that is reached does not fit.
-pub fn holds_every_turn(pool_tokens: u64, means: &SessionMeans) -> Result<(), ModelError> {
+pub(crate) fn holds_every_turn(pool_tokens: u64, means: &SessionMeans) -> Result<(), ModelError> {
     let pool = pool_tokens as f64;
     let Some(first) = means.footprint_tokens.iter().position(|e| *e > pool) else {
         return Ok(());

@@ -97,18 +97,18 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a good part is missed.
-    pub fn is_pressed(&self, bin: &Bin) -> Option<bool> {
+    pub(crate) fn is_pressed(&self, bin: &Bin) -> Option<bool> {
         let ceiling = self.ceiling.map_or(1.0, |(c, _)| c);
         bin.hits().map(|hits| hits < self.rule.found_above * ceiling)
     }
 
-    pub fn sustained(&self, stretch: Stretch) -> bool {
+    pub(crate) fn sustained(&self, stretch: Stretch) -> bool {
         let (from, to) = self.timeline.span_s(stretch);
         let half = 2 * (stretch.to - stretch.from) >= self.timeline.bins.len();
         half || self.timeline.clock != Clock::Order && to - from >= self.rule.sustained_s
     }
 
-    pub fn grew(&self, rise: Option<Rise>) -> Option<bool> {
+    pub(crate) fn grew(&self, rise: Option<Rise>) -> Option<bool> {
         let rise = rise?;
         let by = rise.to - rise.from;
         Some(by >= self.rule.rise_requests && by >= self.rule.rise_over_scatter * rise.scatter)

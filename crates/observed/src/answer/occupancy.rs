@@ -7,7 +7,7 @@ use crate::digits::fixed;
 use crate::sessions::By;
 
 /// What the sessions hold against the pool.
-pub struct Occupancy {
+pub(crate) struct Occupancy {
     /// What they hold together over the pool.
     pub over_pool: f64,
     /// How many of them fit.

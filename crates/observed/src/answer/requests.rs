@@ -111,7 +111,7 @@ impl Client {
     }
 
     /// The share of prompt tokens that could have been found, where sessions are known.
-    pub fn reuse_share(&self) -> Option<f64> {
+    pub(crate) fn reuse_share(&self) -> Option<f64> {
         (self.by != By::Nothing && self.prompt_tokens > 0)
             .then(|| self.reusable_tokens as f64 / self.prompt_tokens as f64)
     }

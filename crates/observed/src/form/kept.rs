@@ -22,7 +22,7 @@ impl Kept {
     }
 
     /// Whether all are there.
-    pub const fn is_all(self) -> bool {
+    pub(crate) const fn is_all(self) -> bool {
         self.halvings == 0
     }
 
@@ -56,7 +56,7 @@ pub const fn spread(x: u64) -> u64 {
 }
 
 /// Why requests are left out beyond what is kept.
-pub const LEFT_OUT: &str = "requests of sessions that others stand for: too many to keep";
+pub(crate) const LEFT_OUT: &str = "requests of sessions that others stand for: too many to keep";
 
 impl Observed {
     /// Adds a request of a session.

@@ -33,7 +33,7 @@ impl Losses {
     }
 
     /// Adds another source's.
-    pub fn add_all(&mut self, other: Self) {
+    pub(crate) fn add_all(&mut self, other: Self) {
         other.0.into_iter().for_each(|(why, count)| self.add_many(why, count));
     }
 

@@ -172,17 +172,17 @@ impl Series {
     }
 
     /// The samples, to be moved in time together.
-    pub fn samples_mut(&mut self) -> &mut [Sample] {
+    pub(crate) fn samples_mut(&mut self) -> &mut [Sample] {
         &mut self.samples
     }
 
     /// Leaves out the first `n`.
-    pub fn drop_first(&mut self, n: usize) {
+    pub(crate) fn drop_first(&mut self, n: usize) {
         self.samples.drain(..n.min(self.samples.len()));
     }
 
     /// The samples, taken out.
-    pub fn into_samples(self) -> Vec<Sample> {
+    pub(crate) fn into_samples(self) -> Vec<Sample> {
         self.samples
     }
 

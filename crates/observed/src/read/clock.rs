@@ -9,7 +9,7 @@ const ASSUMED_YEAR: i64 = 2000;
 
 /// A date and time of day: where it begins and ends in the text, s, and what it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     /// Its place in the text.
     pub start: usize,
     /// Seconds.

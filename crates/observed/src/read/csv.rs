@@ -130,7 +130,7 @@ pub fn is_table(head: &[u8]) -> bool {
 }
 
 /// Whether a source is a table of recorded sessions.
-pub fn is_sessions(head: &[u8]) -> bool {
+pub(crate) fn is_sessions(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
     let has = |name: &[u8]| line.trim_ascii().split(|b| *b == b',').any(|field| field == name);
     has(b"session") && has(b"reusable_tokens")

@@ -3,7 +3,7 @@
 use crate::form::Engine;
 
 /// What the names of an engine's metrics begin with.
-pub const OURS: [&str; 3] = ["vllm:", "sglang:", "sglang_"];
+pub(crate) const OURS: [&str; 3] = ["vllm:", "sglang:", "sglang_"];
 
 /// What the values of a series are for. A scrape has the series of the one before it, mostly in
 /// the same order: it is told once.
@@ -34,7 +34,7 @@ struct Config {
 
 impl Says {
     /// Whether it may change from scrape to scrape, and be told again.
-    pub const fn may_change(&self) -> bool {
+    pub(crate) const fn may_change(&self) -> bool {
         self.config.is_some()
     }
 
@@ -69,7 +69,7 @@ impl Told {
 }
 
 /// What a new series is for.
-pub fn told_by(name: &str, labels: &Labels<'_>) -> Use {
+pub(crate) fn told_by(name: &str, labels: &Labels<'_>) -> Use {
     let known = OURS.iter().find_map(|prefix| name.strip_prefix(prefix));
     if known.is_none() && name != "process_start_time_seconds" {
         return Use::Nothing;

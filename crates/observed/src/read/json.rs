@@ -347,7 +347,7 @@ fn unescaped(text: &str) -> String {
 
 /// Whether a source has a record per line: its first line is a value of its own, or the file
 /// is one line that ends it.
-pub fn is_lines(head: &[u8]) -> bool {
+pub(crate) fn is_lines(head: &[u8]) -> bool {
     let Some(end) = memchr::memchr(b'\n', head) else { return false };
     let mut events = Events::new(false);
     let (mut broken, mut scalars) = (false, 0);

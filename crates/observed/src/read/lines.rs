@@ -13,7 +13,7 @@ use crate::form::{Losses, Observed};
 const LINE: usize = 1 << 20;
 
 /// What reads lines.
-pub trait LineReader {
+pub(crate) trait LineReader {
     /// A line without its end. `ended` is false for a last one without a newline.
     fn line(&mut self, number: u64, line: &[u8], ended: bool);
     /// What was read.
@@ -121,7 +121,7 @@ impl<T> Marks<T> {
 }
 
 /// A number of at most fifteen digits and nothing else: it is exact in binary too.
-pub fn whole_number(digits: &[u8]) -> Option<f64> {
+pub(crate) fn whole_number(digits: &[u8]) -> Option<f64> {
     let whole = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     let number = || digits.iter().fold(0_u64, |x, digit| 10 * x + u64::from(digit - b'0'));
     whole.then(|| number() as f64)

@@ -9,7 +9,7 @@ use super::lines::LineReader;
 use crate::form::{Clock, Engine, OTHER_COUNTERS, Observed, Quantity, Sample};
 
 /// Whether a source begins as such a text does.
-pub fn is_scrape(head: &[u8]) -> bool {
+pub(crate) fn is_scrape(head: &[u8]) -> bool {
     let mut lines = head.split(|b| *b == b'\n').take(5000);
     lines.any(|line| {
         let line = line.strip_prefix(b"# HELP ").or(line.strip_prefix(b"# TYPE ")).unwrap_or(line);

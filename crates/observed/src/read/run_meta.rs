@@ -6,7 +6,7 @@ use crate::form::{Engine, Observed};
 
 /// Reads it.
 #[derive(Default)]
-pub struct RunMeta {
+pub(crate) struct RunMeta {
     engine: Engine,
     observed: Observed,
 }

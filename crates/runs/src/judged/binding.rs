@@ -104,7 +104,7 @@ impl RunBinding {
 /// # Errors
 /// How the run stands, where nothing judges it: several registrations fit, or its cell is
 /// not configured.
-pub fn judge_of<'a>(
+pub(crate) fn judge_of<'a>(
     meta: &Meta,
     configs: &'a Configs,
     pinned: Option<&'a RegistrationFile>,
@@ -168,7 +168,7 @@ pub fn bind(meta: &Meta, file: &RegistrationFile, configs: &Configs) -> RunBindi
 }
 
 /// What a registration judges a run against; `None` for a run without a rate of its own.
-pub fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
+pub(crate) fn load_of(meta: &Meta, file: &RegistrationFile) -> Option<Load> {
     let registration = &file.registration;
     Some(Load {
         lambda_per_s: meta.rate.lambda?,

@@ -100,7 +100,7 @@ impl Verdict {
     }
 
     /// Whether it is about any run.
-    pub fn has_subjects(&self) -> bool {
+    pub(crate) fn has_subjects(&self) -> bool {
         self.subjects().next().is_some()
     }
 
@@ -137,7 +137,7 @@ pub fn verdict(
 ///
 /// # Errors
 /// As [`verdict`].
-pub fn verdict_of_paired(
+pub(crate) fn verdict_of_paired(
     file: &RegistrationFile,
     test: &PairedTest,
     measured: &[Measured],

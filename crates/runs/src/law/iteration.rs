@@ -47,7 +47,7 @@ pub struct IterationFit {
 
 /// The parts of an iteration's cost that a fit does not tell from `b`, by their names in a
 /// cell's file; with attention only the first.
-pub const NOT_TOLD: [&str; 3] = ["f0_s", "c_p_s_per_pair", "c_d_s"];
+pub(crate) const NOT_TOLD: [&str; 3] = ["f0_s", "c_p_s_per_pair", "c_d_s"];
 
 /// c_d is the cost of this much decode context.
 const DECODE_CONTEXT_TOKENS: f64 = 8192.0;

@@ -52,7 +52,7 @@ pub fn present(arrivals: &[Arrival]) -> StepFunction {
 
 /// Sessions present at `start_s` with the turns they have had, then those that arrive
 /// later, in order of arrival.
-pub fn arrivals_from(run: &Run, start_s: f64) -> Vec<Arrival> {
+pub(crate) fn arrivals_from(run: &Run, start_s: f64) -> Vec<Arrival> {
     let mut served = vec![0; run.sessions.len()];
     for turn in &run.turns {
         if turn.served_at_s().is_some_and(|t| t <= start_s) {

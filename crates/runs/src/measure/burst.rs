@@ -55,7 +55,7 @@ pub fn burst_work_over_nominal(plan: &[PlannedSession], workload: &Workload) -> 
 const LOW: (f64, f64) = (150.0, 0.5);
 
 /// Measures a run around the burst; `None` when it ends before that has arrived.
-pub fn around_burst(run: &Run, protocol: &Protocol) -> Option<BurstMeasures> {
+pub(crate) fn around_burst(run: &Run, protocol: &Protocol) -> Option<BurstMeasures> {
     let burst = protocol.paired.burst;
     let arrived_s = burst.start_s + burst.length_s;
     if run.meta.duration_s <= arrived_s {

@@ -31,7 +31,7 @@ fn successive<'a>(run: &'a Run, places: &'a [usize]) -> impl Iterator<Item = [&'
 
 /// Mean tool time that the follow-ups completed in `span` came after, as the client slept
 /// it, s; `None` if one is unknown, or there is none.
-pub fn mean_tool_time_s(run: &Run, of_session: &BySession, span: Span) -> Option<f64> {
+pub(crate) fn mean_tool_time_s(run: &Run, of_session: &BySession, span: Span) -> Option<f64> {
     let awaits =
         |turn: &Turn| turn.is_follow_up() && turn.served_at_s().is_some_and(|t| span.holds(t));
     let mut awaited = vec![false; run.turns.len()];
@@ -53,7 +53,7 @@ pub fn median_gap_s(gaps: &[Gap], span: Span) -> Option<f64> {
 }
 
 /// Medians over consecutive bins of `span`, at the bins' midpoints; `None` where no gap ended.
-pub fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, Option<f64>)> {
+pub(crate) fn binned_medians(gaps: &[Gap], span: Span, width_s: f64) -> Vec<(f64, Option<f64>)> {
     let bins = span.bins(width_s);
     let mut inside = vec![Vec::new(); bins.len()];
     // Into its bin at one look, but for what rounding puts beside it.

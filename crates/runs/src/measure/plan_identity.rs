@@ -17,7 +17,7 @@ pub struct PlanIdentity {
 }
 
 /// Reads it from a run.
-pub fn plan_identity(run: &Run) -> PlanIdentity {
+pub(crate) fn plan_identity(run: &Run) -> PlanIdentity {
     let hashed = |planned: &[&PlannedSession]| sha256_hex(&listing(planned));
     let all = in_order(&run.plan);
     let base: Vec<_> = all.iter().copied().filter(|p| p.kind == Kind::Base).collect();

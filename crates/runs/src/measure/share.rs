@@ -39,7 +39,7 @@ impl Share {
     }
 
     /// Whether the fraction is below `x`; `None` when the unknown turns leave it open.
-    pub fn is_below(&self, x: f64) -> Option<bool> {
+    pub(crate) fn is_below(&self, x: f64) -> Option<bool> {
         match self.bounds()? {
             (_, high) if high < x => Some(true),
             (low, _) if low >= x => Some(false),

@@ -107,7 +107,7 @@ impl Stretches {
     }
 
     /// From the start of the first bin below `x` to the end of the last.
-    pub fn span_below(&self, x: f64) -> Option<Span> {
+    pub(crate) fn span_below(&self, x: f64) -> Option<Span> {
         let (first, last) = (self.first_below(x)?, self.last_below(x)?);
         Some(Span::new(first.start_s, last.end_s))
     }

@@ -52,7 +52,7 @@ impl Clause {
     }
 
     /// A clause on a share: it is open only where the unknown turns could turn it.
-    pub fn of_share(quantity: &'static str, share: &Share, needs: Comparison) -> Self {
+    pub(crate) fn of_share(quantity: &'static str, share: &Share, needs: Comparison) -> Self {
         let holds = match needs {
             Comparison::Above(x) => share.is_above(x),
             Comparison::AtMost(x) => share.is_above(x).map(|above| !above),
@@ -67,7 +67,7 @@ impl Clause {
 
     /// A clause on what a value can still come to: it is open where that could turn it. Measured
     /// is then said to be the value in reach that is nearest to turning it.
-    pub fn in_reach(
+    pub(crate) fn in_reach(
         quantity: &'static str,
         unit: &'static str,
         range: Option<Range>,
@@ -92,7 +92,7 @@ impl Clause {
     }
 
     /// The margin over the threshold's own size.
-    pub fn relative_margin(&self) -> f64 {
+    pub(crate) fn relative_margin(&self) -> f64 {
         self.margin().map_or(f64::INFINITY, |m| m / self.needs.scale().max(f64::MIN_POSITIVE))
     }
 
@@ -178,7 +178,7 @@ impl Comparison {
 
 /// Whether all clauses hold: `Some(false)` as soon as one does not, `None` when
 /// one is open and none fails.
-pub fn all_hold(clauses: &[Clause]) -> Option<bool> {
+pub(crate) fn all_hold(clauses: &[Clause]) -> Option<bool> {
     if clauses.iter().any(|c| c.holds == Some(false)) {
         return Some(false);
     }

@@ -158,7 +158,7 @@ impl RegisteredTest for EndpointTest {
 
 /// One run of a dose test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DoseRun {
+pub(crate) struct DoseRun {
     /// Its dose.
     pub dose: f64,
     /// The seed of its plan.

@@ -59,7 +59,7 @@ impl Group {
     }
 
     /// The runs of a rate, a multiple of lambda_ref.
-    pub fn of_rate(rate: f64, verdict: &str, because: String) -> Self {
+    pub(crate) fn of_rate(rate: f64, verdict: &str, because: String) -> Self {
         Self { rate: Some(rate), ..Self::new(format!("rate {rate:.2}"), verdict, because) }
     }
 

@@ -68,7 +68,7 @@ pub trait RegisteredTest {
 }
 
 /// A test that measures something of its own.
-pub trait MeasuringTest: RegisteredTest {
+pub(crate) trait MeasuringTest: RegisteredTest {
     /// What it measures on a run.
     type Measures: 'static;
 
@@ -275,7 +275,7 @@ pub struct Judged {
 
 impl Judged {
     /// An outcome, and nothing said about so many runs.
-    pub fn unlabelled(runs: usize, outcome: Outcome) -> Self {
+    pub(crate) fn unlabelled(runs: usize, outcome: Outcome) -> Self {
         Self {
             labels: vec![None; runs],
             secondary: vec![Vec::new(); runs],

@@ -163,7 +163,7 @@ impl RegistrationFile {
 }
 
 /// What the published rule is called where it judges in a registration's place.
-pub const PUBLISHED_RULE: &str = "the paper's published rule";
+pub(crate) const PUBLISHED_RULE: &str = "the paper's published rule";
 
 impl RegistrationFile {
     /// The paired test's published rule (Table 6, App. E.5) for a cell without a registration
@@ -207,14 +207,14 @@ impl RegistrationFile {
 
     /// The same with other thresholds: what if.
     #[must_use]
-    pub fn with_rule(&self, rule: PairedThresholds) -> Self {
+    pub(crate) fn with_rule(&self, rule: PairedThresholds) -> Self {
         let mut file = self.clone();
         file.registration.rule = rule;
         file
     }
 
     /// Whether this is a restatement of the file with that hash.
-    pub fn restates(&self, sha256: &str) -> bool {
+    pub(crate) fn restates(&self, sha256: &str) -> bool {
         self.registration.restates_sha256.iter().any(|s| s == sha256)
     }
 }

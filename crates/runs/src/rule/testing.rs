@@ -13,12 +13,12 @@ pub const LOAD: Load = Load {
 };
 
 /// So many hits and misses, in thousandths.
-pub fn thousandths(hits: u64) -> Share {
+pub(crate) fn thousandths(hits: u64) -> Share {
     Share { hits, misses: 1000 - hits, unknown: 0 }
 }
 
 /// A run that misses every turn at the all-miss rate while its backlog grows.
-pub fn trapped_run() -> RunMeasures {
+pub(crate) fn trapped_run() -> RunMeasures {
     let span = Span::new(5700.0, 8700.0);
     let window = WindowMeasures {
         span,

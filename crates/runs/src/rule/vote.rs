@@ -17,7 +17,7 @@ pub struct Quorum {
 
 impl Quorum {
     /// Two of three, the paper's usual share.
-    pub const TWO_OF_THREE: Self = Self { needed: 2, of: 3 };
+    pub(crate) const TWO_OF_THREE: Self = Self { needed: 2, of: 3 };
 }
 
 impl Default for Quorum {
@@ -61,7 +61,7 @@ pub struct Tally {
 
 /// Counts votes; an open one (`None`) is no vote either way. With more seeds than the
 /// quorum states, the same share of them is needed.
-pub fn tally(votes: impl IntoIterator<Item = Option<bool>>, quorum: Quorum) -> Tally {
+pub(crate) fn tally(votes: impl IntoIterator<Item = Option<bool>>, quorum: Quorum) -> Tally {
     let (mut met, mut judged) = (0, 0);
     for vote in votes.into_iter().flatten() {
         judged += 1;
@@ -78,7 +78,7 @@ pub fn tally(votes: impl IntoIterator<Item = Option<bool>>, quorum: Quorum) -> T
 }
 
 /// One run per place. Where several claim one, none of them has it: they are named.
-pub fn one_per_place<K: Ord + Display, T>(
+pub(crate) fn one_per_place<K: Ord + Display, T>(
     runs: impl IntoIterator<Item = (K, String, T)>,
 ) -> (BTreeMap<K, (String, T)>, Vec<String>) {
     let mut claims: BTreeMap<K, Vec<(String, T)>> = BTreeMap::new();

@@ -222,7 +222,7 @@ impl Arithmetic {
 }
 
 /// Ends a message about a date where a number is expected.
-pub const A_DATE: &str = ": a date is read with absolute: true and an origin";
+pub(crate) const A_DATE: &str = ": a date is read with absolute: true and an origin";
 
 fn factor(unit: Option<Unit>, factor: Option<f64>) -> Decimal {
     let unit = unit.map(|unit| Decimal::power_of_ten(unit.exponent()));

@@ -24,7 +24,7 @@ const SESSION_END_TOLERANCE_S: f64 = 1.0;
 
 /// Times before the run's start or after its end, and lengths of time no run has: another
 /// unit, another clock, or another run. What was planned may lie after the run's end.
-pub fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Problem> {
+pub(crate) fn outside_the_run(table: &Columns, schema: &[Field], end_s: f64) -> Vec<Problem> {
     let mut problems = Vec::new();
     for field in schema.iter().filter(|f| f.ty == Type::Number) {
         let (moment, last_s) = match field.name {
@@ -60,7 +60,7 @@ fn shown(t: f64) -> String {
 
 /// Every contradiction between the tables and `meta.json`, and what is worth a note. The
 /// last line of the files in `cut` was left out, as asked.
-pub fn cross_check(run: &Run, shape: &Shape, cut: &BTreeSet<PathBuf>) -> Vec<Problem> {
+pub(crate) fn cross_check(run: &Run, shape: &Shape, cut: &BTreeSet<PathBuf>) -> Vec<Problem> {
     let files = Files::of(run, shape, cut);
     let mut problems = counts(run, &files);
     problems.extend(length(run, &files));

@@ -23,7 +23,7 @@ use crate::escape::shortened;
 use crate::limits;
 
 /// Of a file with more problems than this the others are counted, not listed.
-pub const MOST_PROBLEMS: usize = 1000;
+pub(crate) const MOST_PROBLEMS: usize = 1000;
 
 /// Counts the problems of a file that are beyond what is listed: a row in millions may have
 /// several.
@@ -55,7 +55,7 @@ pub fn listed(problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Ends a message about a value that is not in the file as it is quoted.
-pub const CONVERTED: &str = " after conversion by the layout";
+pub(crate) const CONVERTED: &str = " after conversion by the layout";
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,7 +288,7 @@ pub enum Place {
 }
 
 /// Per field of the schema, its place in the file; and the fields that lack.
-pub type Located = (Vec<Place>, Vec<&'static str>);
+pub(crate) type Located = (Vec<Place>, Vec<&'static str>);
 
 /// Which of the file's columns answers each field, and which fields lack.
 ///

@@ -72,7 +72,7 @@ pub fn columns(table: TableName) -> Vec<Name> {
 
 /// The keys of `meta.json`, but for `format`. What a layout leaves out of `counts` is
 /// counted.
-pub fn meta_keys() -> Vec<Name> {
+pub(crate) fn meta_keys() -> Vec<Name> {
     let words = |words: &[&'static str]| Holds::Words(words.to_vec());
     let needed = |name, holds| Name { name, holds, needed: true };
     let optional = |name, holds| Name { name, holds, needed: false };

@@ -55,7 +55,7 @@ impl Problem {
     }
 
     /// An error about one line of a file.
-    pub fn at_line(file: &Path, line: u64, message: impl Into<String>) -> Self {
+    pub(crate) fn at_line(file: &Path, line: u64, message: impl Into<String>) -> Self {
         Self { line: Some(line), ..Self::new(file, message) }
     }
 

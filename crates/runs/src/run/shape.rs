@@ -83,7 +83,7 @@ impl Shape {
     }
 
     /// What is looked for where a table should be.
-    pub fn looked_for(&self, table: &str) -> String {
+    pub(crate) fn looked_for(&self, table: &str) -> String {
         let name = self.name(table).unwrap_or(table);
         if name.contains('.') { name.into() } else { format!("{name}.{}", ENDINGS.join(", .")) }
     }

@@ -13,7 +13,7 @@ use super::{EngineSample, GateEvent, Session, Turn};
 type Name<'a> = (&'a str, &'a str);
 
 /// Leaves out the turns and gate events that the sessions do not know of yet; says how many.
-pub fn leave_out_newer(
+pub(crate) fn leave_out_newer(
     sessions: &Columns,
     turns: &mut Columns,
     gate: Option<&mut Columns>,

@@ -128,7 +128,7 @@ impl Found {
 }
 
 /// The mean hit share; `None` where a run has none.
-pub fn mean_share(outcomes: &[Outcome]) -> Option<f64> {
+pub(crate) fn mean_share(outcomes: &[Outcome]) -> Option<f64> {
     let shares: Option<Vec<f64>> = outcomes.iter().map(|outcome| outcome.hit_share).collect();
     let shares = shares.filter(|shares| !shares.is_empty())?;
     Some(shares.iter().sum::<f64>() / shares.len() as f64)

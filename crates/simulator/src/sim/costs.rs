@@ -71,7 +71,7 @@ impl ScaledCosts {
 
     /// `steps` decode iterations in a row of `requests` whose contexts sum to
     /// `context` at the first and grow by one token each.
-    pub fn decodes_s(&self, steps: u64, requests: u64, context: u64) -> f64 {
+    pub(crate) fn decodes_s(&self, steps: u64, requests: u64, context: u64) -> f64 {
         let n = steps as f64;
         let growth = self.context_token_s * requests as f64;
         n * self.iteration_s(requests, 0, context) + growth * (n * (n - 1.0) / 2.0)
@@ -79,7 +79,13 @@ impl ScaledCosts {
 
     /// The fewest decode iterations, at least one and at most `limit`, that take
     /// at least `span_s`.
-    pub fn decodes_within(&self, span_s: f64, limit: u64, requests: u64, context: u64) -> u64 {
+    pub(crate) fn decodes_within(
+        &self,
+        span_s: f64,
+        limit: u64,
+        requests: u64,
+        context: u64,
+    ) -> u64 {
         if limit <= 1 || span_s <= 0.0 {
             return 1;
         }

@@ -81,12 +81,12 @@ impl Pool {
     }
 
     /// Idle tokens of one session.
-    pub fn idle_of(&self, who: usize) -> u64 {
+    pub(crate) fn idle_of(&self, who: usize) -> u64 {
         self.idle.of(who)
     }
 
     /// What a request of `tokens` takes of the pool: whole blocks, where it has blocks.
-    pub fn taken_by(&self, tokens: u64) -> u64 {
+    pub(crate) fn taken_by(&self, tokens: u64) -> u64 {
         match self.eviction {
             Eviction::Whole => tokens,
             Eviction::Tail { block_tokens } => tokens.div_ceil(block_tokens) * block_tokens,
@@ -170,7 +170,7 @@ impl Pool {
     }
 
     /// Idle tokens counted again, entry by entry.
-    pub fn recount_idle(&self) -> u64 {
+    pub(crate) fn recount_idle(&self) -> u64 {
         self.idle.recount()
     }
 }

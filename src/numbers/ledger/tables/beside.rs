@@ -10,7 +10,7 @@ use super::{AskedField, AskedRow, AskedTable};
 
 impl AskedTable<'_> {
     /// Those of its queries that are asked of an ensemble beside the campaign's.
-    pub fn queries_beside(&self, which: Beside) -> Vec<String> {
+    pub(crate) fn queries_beside(&self, which: Beside) -> Vec<String> {
         let of_row = |row: &AskedRow<'_>| -> Vec<String> {
             let named = row
                 .fields

@@ -6,7 +6,7 @@ use super::super::published::Form;
 
 /// Which value of a field a column holds, and how its values belong together: `FIELD`,
 /// `FIELD_least` and `FIELD_most`, `FIELD_k` and `FIELD_n`, `FIELD_1` and so on.
-pub fn column_form(column: &str, field: &str) -> Option<(usize, Option<Form>)> {
+pub(crate) fn column_form(column: &str, field: &str) -> Option<(usize, Option<Form>)> {
     let rest = column.strip_prefix(field)?;
     match rest {
         "" => return Some((0, None)),
@@ -21,7 +21,7 @@ pub fn column_form(column: &str, field: &str) -> Option<(usize, Option<Form>)> {
 }
 
 /// Where an answer holds the values of a field, in order.
-pub fn places_of(answer: &Table, field: &str) -> Option<(Vec<usize>, Option<Form>)> {
+pub(crate) fn places_of(answer: &Table, field: &str) -> Option<(Vec<usize>, Option<Form>)> {
     let of = |(place, name): (usize, &str)| {
         let (order, form) = column_form(name, field)?;
         Some((order, place, form))
@@ -34,7 +34,7 @@ pub fn places_of(answer: &Table, field: &str) -> Option<(Vec<usize>, Option<Form
 }
 
 /// How the two values of an answer belong together, by the endings of its columns.
-pub fn form_of_columns(answer: &Table) -> Option<Form> {
+pub(crate) fn form_of_columns(answer: &Table) -> Option<Form> {
     let names: Vec<&str> = answer.columns.iter().map(|column| &*column.name).collect();
     let [first, second] = names[..] else { return None };
     let ends = |name: &str, end: &str| name == end || name.ends_with(&format!("_{end}"));

@@ -22,7 +22,7 @@ const MOST_COLUMNS: usize = 14;
 
 /// The table: two rows per published row, or where that would be too wide or too empty, a
 /// field per line.
-pub fn laid_out(
+pub(crate) fn laid_out(
     table: &PublishedTable,
     keys: &[String],
     names: &[String],
@@ -77,7 +77,7 @@ fn title(table: &PublishedTable, how: &str) -> String {
 }
 
 /// A row's identity, its published values and its fields.
-pub type FieldRow<'a> = (String, &'a [(String, Value)], Vec<Field<'a>>);
+pub(crate) type FieldRow<'a> = (String, &'a [(String, Value)], Vec<Field<'a>>);
 
 /// A line of the table: what identifies it, each cell with its column, and its files.
 struct Line {

@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// nu_cap(h): the turn rate at which service times diverge, in turns/s (Lemma 5).
-    pub fn capacity_per_s(&self, hit_probability: f64) -> f64 {
+    pub(crate) fn capacity_per_s(&self, hit_probability: f64) -> f64 {
         match self.kind {
             Kind::Separate { prefill_s, .. } => {
                 let per_token_s = self.costs.b_s_per_token + self.attention_s;
@@ -150,7 +150,7 @@ impl Server {
     ///
     /// # Errors
     /// The pool is not positive.
-    pub fn turn_rate_with(
+    pub(crate) fn turn_rate_with(
         &self,
         pool_tokens: f64,
         hit_probability: f64,
@@ -175,7 +175,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::turn_rate_with`].
-    pub fn turn_rate_filling(
+    pub(crate) fn turn_rate_filling(
         &self,
         pool_tokens: f64,
         hit_probability: f64,

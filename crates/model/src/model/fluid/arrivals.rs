@@ -61,7 +61,7 @@ impl Arrivals {
     }
 
     /// The next change after a time.
-    pub fn next_change_s(&self, time_s: f64) -> Option<f64> {
+    pub(crate) fn next_change_s(&self, time_s: f64) -> Option<f64> {
         let after = self.steps.partition_point(|(from, _)| *from <= time_s);
         self.steps.get(after).map(|(from, _)| *from)
     }

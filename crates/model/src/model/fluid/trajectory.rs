@@ -35,11 +35,6 @@ impl Trajectory {
         Self { knots, pending, survival, work_left_s }
     }
 
-    /// The march's own knots, in order of time.
-    pub fn knots(&self) -> &[Knot] {
-        &self.knots
-    }
-
     /// The last time the march reached, in seconds; at least the end that was asked for.
     pub fn end_s(&self) -> f64 {
         self.knots[self.knots.len() - 1].time_s

@@ -8,7 +8,7 @@ use crate::sessions::Session;
 /// The largest sum of tokens with which a follow-up was still found, and the smallest with
 /// which one was missed, where all that were found lie below all that were missed. The pool
 /// that binds holds at least the one and less than the other.
-pub fn binding_tokens(
+pub(crate) fn binding_tokens(
     observed: &Observed,
     sessions: &[Session],
     reusable: &[Option<u64>],

@@ -113,7 +113,7 @@ fn held_by((request, submit, first): &(&Request, f64, f64), holders: &[Holder]) 
 
 /// First-token times of prompts of one length, the first and the shortest later one, s, where
 /// that one is far under it: a hint that reuse works, where nobody says what was cached.
-pub fn first_token_hint(observed: &Observed, rule: &Thresholds) -> Option<(u64, f64, f64)> {
+pub(crate) fn first_token_hint(observed: &Observed, rule: &Thresholds) -> Option<(u64, f64, f64)> {
     let mut first: Option<(u64, f64)> = None;
     for request in observed.requests.iter().filter(|r| r.ended == Ended::Served) {
         let wait = request.t_first_s? - request.t_submit_s?;

@@ -15,7 +15,7 @@ const TURNS: u64 = 15;
 
 /// What a made-up run is like.
 #[derive(Debug, Clone)]
-pub struct MadeUp {
+pub(crate) struct MadeUp {
     pub arm: &'static str,
     pub cell: &'static str,
     pub multiple: f64,

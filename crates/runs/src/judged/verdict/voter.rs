@@ -15,7 +15,7 @@ use super::Context;
 
 /// One run under a registration; its statistics are at hand by dereferencing.
 #[derive(Debug, Clone)]
-pub struct Voter {
+pub(crate) struct Voter {
     pub statistics: Arc<RunStatistics>,
     pub binding: RunBinding,
     pub role: Role,

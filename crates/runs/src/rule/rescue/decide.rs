@@ -9,7 +9,7 @@ use super::{RescueLabel, RescueTest};
 
 /// One seed of one rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RescueSeed {
+pub(crate) struct RescueSeed {
     /// Rate, a multiple of lambda_ref.
     pub multiple: f64,
     /// The seed.

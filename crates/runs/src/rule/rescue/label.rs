@@ -14,7 +14,7 @@ use super::RescueTest;
 
 /// A rescue run under the rule.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RescueLabel {
+pub(crate) struct RescueLabel {
     /// RESCUED, RELAPSE, NOT RELEASED, NOT POST-GOOD, INVALID or UNMEASURABLE.
     pub labelled: Labelled,
     /// Whether the run started from a trap, on the registered hardware.

@@ -5,7 +5,7 @@ use std::ops::{Add, Mul, Sub};
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Complex {
+pub(crate) struct Complex {
     /// Its real part.
     pub re: f64,
     /// Its imaginary part.

@@ -81,7 +81,7 @@ impl Row<'_> {
     }
 
     /// Whether a quoted field goes over several lines.
-    pub fn has_newline(&self) -> bool {
+    pub(crate) fn has_newline(&self) -> bool {
         self.bytes.contains(&b'\n')
     }
 
@@ -163,7 +163,7 @@ impl<'t> Rows<'t> {
     }
 
     /// Goes back to the beginning of a block.
-    pub fn back_to(&mut self, block: &Block<'_>) {
+    pub(crate) fn back_to(&mut self, block: &Block<'_>) {
         (self.at, self.line) = (block.at, block.line);
     }
 
