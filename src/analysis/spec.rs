@@ -9,7 +9,7 @@ use crate::setup::yaml::check_name;
 
 use super::batches::globs;
 pub use super::draw::spec::{Draw, FigureSpec, RescueSpec, StuckCounts};
-use super::fidelity_table::FidelitySpec;
+pub use super::fidelity_table::FidelitySpec;
 pub use super::tables::TableKind;
 
 /// An analysis as `analysis/<name>.yaml` states it. Paths are relative to the

@@ -29,7 +29,7 @@ use kept::Origin;
 pub use crate::judged::Measured;
 pub use kept::{Refused, find_kept};
 
-/// SHA-256 over this program's source.
+/// SHA-256 over the library's source.
 pub(crate) const PROGRAM: &str = env!("TRAPCHECK_SOURCE_SHA256");
 /// The folder that a run is said to lie in which was simulated here and lies nowhere.
 pub(crate) const SIMULATED: &str = "simulated";

@@ -28,9 +28,9 @@ pub(crate) const FIGURES_PAGE: &str = "figures/README.md";
 const EXPECTED: &str = "expected HASH  PATH";
 
 /// The SHA-256 of each file, by its path with forward slashes.
-pub(crate) type Listing = BTreeMap<String, String>;
+pub type Listing = BTreeMap<String, String>;
 
-/// Hashes every file under the [`PLACES`] of `root`. Names that begin with a dot and
+/// Hashes every file under the `PLACES` of `root`. Names that begin with a dot and
 /// files that are being written (`.tmp`) are no data.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Same inputs, same bytes: from run to run and at any number of threads. That everything comes
-//! out the same at five is the test of the committed manifest, which computes it all again.
+//! Same inputs, same bytes: from run to run and at any number of threads. That everything is
+//! computed the same at five is the test of the committed manifest, which computes it all again.
 
 use crate::project::{Project, bytes_under, root};
 

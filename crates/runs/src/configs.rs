@@ -55,7 +55,7 @@ pub struct Configs {
 
 /// Reads the sessions that a workload of kind `recorded` names, in the order of their record; or
 /// says why they are not to be had. Files are the application's.
-pub(crate) type ReadSessions = fn(&RecordedFile) -> Result<Vec<Session>, String>;
+pub type ReadSessions = fn(&RecordedFile) -> Result<Vec<Session>, String>;
 
 /// A workload that consists of sessions.
 #[derive(Debug, Clone, PartialEq)]

@@ -57,7 +57,8 @@ impl FromStr for Rounded {
     type Err = NotPrinted;
 
     fn from_str(text: &str) -> Result<Self, NotPrinted> {
-        let read = text.parse().map(|value| Self { value, digits: decimals(text) }).ok();
+        let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+        let read = value.map(|value| Self { value, digits: decimals(text) });
         read.filter(|read| read.to_string() == text).ok_or_else(|| NotPrinted(text.into()))
     }
 }
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_printed_so_is_no_rounded_number() {
-        for text in ["", "any", "1e-4", "+1", "1.", ".5", "01", " 1", "-0.0"] {
+        for text in ["", "any", "1e-4", "+1", "1.", ".5", "01", " 1", "-0.0", "NaN", "inf"] {
             assert!(text.parse::<Rounded>().is_err(), "{text}");
         }
         assert_eq!("0.0490".parse(), Ok(Rounded::new(0.049, 4)));

@@ -41,7 +41,8 @@ const LAYER_RATE_PER_S: f64 = 0.25;
 pub struct Plan {
     /// The seed it was drawn with.
     pub seed: u64,
-    /// All sessions that may arrive, and then the subagents that these may start.
+    /// All sessions that may arrive, and then the subagents that these may start; in order of kind
+    /// and number, by which they are found.
     pub sessions: Vec<DrawnSession>,
 }
 

@@ -25,7 +25,7 @@ const HASH_DIGITS: usize = 64;
 /// What statistics were measured from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// SHA-256 of the program's source that measured.
+    /// SHA-256 of the library's source that measured.
     pub program: String,
     /// SHA-256 of the configuration it measured under.
     pub configs: String,

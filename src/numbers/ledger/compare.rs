@@ -196,7 +196,7 @@ pub fn compare(asked: &Asked<'_>, own: &Own, how: &ComparisonRules) -> Compared 
     }
     let each = ours.iter().flatten().enumerate();
     let number = |(i, value): (usize, &Value)| Some(Rounded::new(value.number()?, asked.digits(i)));
-    compared.each = each.clone().filter_map(number).collect();
+    compared.each = each.clone().map(number).collect::<Option<_>>().unwrap_or_default();
     compared.ours = match (ours, &compared.broken) {
         (Some(values), _) => {
             let words = each.map(|(i, value)| value.print(asked.digits(i)));

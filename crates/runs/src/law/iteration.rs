@@ -58,7 +58,7 @@ impl IterationFit {
         self.parts().costs()
     }
 
-    /// The parts of an iteration's cost; those in [`NOT_TOLD`] are 0.
+    /// The parts of an iteration's cost; those in `NOT_TOLD` are 0.
     pub fn parts(&self) -> IterationParts {
         IterationParts {
             a_s: self.fixed_s,

@@ -41,7 +41,7 @@ fn counted(file: &Path, problems: &mut Vec<Problem>) {
     problems.push(Problem::more(file, Problem::count(&more)));
 }
 
-/// The problems of a run as they are listed: of each file [`MOST_PROBLEMS`], and how many more.
+/// The problems of a run as they are listed: of each file `MOST_PROBLEMS`, and how many more.
 pub fn listed(problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() <= MOST_PROBLEMS + 1 {
         return problems;

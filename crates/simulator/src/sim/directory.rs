@@ -118,6 +118,7 @@ pub fn tables(
     sessions: &[SessionRecord],
     turns: &[Turn],
 ) -> (Vec<Session>, Vec<Turn>, Places) {
+    debug_assert!(plan.sessions.is_sorted_by_key(|s| (s.kind, s.session)));
     let planned: Vec<_> = sessions.iter().map(|s| plan.place(s.kind, s.session)).collect();
     let mut places = vec![None; plan.sessions.len()];
     for (planned, row) in planned.iter().zip(0..) {

@@ -54,7 +54,10 @@ pub fn cells(
             Err(_) => Cell::text(whole),
         };
         let stated = match value {
-            Value::Sequence(items) => items.iter().flat_map(|end| shown(end).parse()).collect(),
+            Value::Sequence(items) => {
+                let ends: Result<_, _> = items.iter().map(|end| shown(end).parse()).collect();
+                ends.unwrap_or_default()
+            }
             _ => Vec::new(),
         };
         return [range(stated, published), range(compared.each.clone(), &compared.ours)];

@@ -68,7 +68,9 @@ pub fn entry(id: &str, fields: &[Field<'_>]) -> Entry {
         status,
         direction: directions.first().filter(|_| directions.len() == 1).copied().flatten(),
         gap: gaps.join("; "),
-        apart: farthest.map(|f| Rounded::new(f.compared.apart, 3)),
+        apart: farthest
+            .filter(|f| f.compared.apart.is_finite())
+            .map(|f| Rounded::new(f.compared.apart, 3)),
         intervals: fields.iter().flat_map(named).collect(),
         by_chance: chance(1.0 - agrees_by_chance),
         cause: cause(&off),
