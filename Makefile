@@ -13,7 +13,7 @@ help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 build: ## Build the program
-	@[ -x $(BIN) ] || echo "building trapcheck for the first time: eleven minutes on two cores" >&2
+	@[ -x $(BIN) ] || echo "building trapcheck for the first time: ten minutes on two cores" >&2
 	@$(CARGO) build --locked
 
 figures: build ## Draw every figure and write its data (figures/)
